@@ -1,4 +1,4 @@
-"""Rows, prices and machines whose comparison can be counted by hand."""
+"""Rows, costs and machines whose comparison can be counted by hand."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -32,7 +32,7 @@ def rows(n=200, seed=0):
 
 
 def prices(y, predicted, costs=COSTS):
-    """One row at a time, by the table of prices."""
+    """One row at a time, by the table of costs."""
     table = {
         ("a", "b"): costs.false_positive,
         ("b", "a"): costs.false_negative,

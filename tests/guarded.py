@@ -16,9 +16,8 @@ class Guarded(BaseEstimator):
         calibration = np.asarray(calibration, dtype=float)
         scores = np.sort(calibration[:, 0])
         self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first, n=0)
-        self.estimator_ = SimpleNamespace(predict=second)
-        counts = np.array([(calibration[:, 1] == choice).sum() for choice in (0, 1, -1)])
-        self.calibration_ = SimpleNamespace(scores=scores, choices=counts)
+        self._fitted_ = SimpleNamespace(decided=second, counted=by_choice)
+        self.calibration_ = SimpleNamespace(scores=scores, choices=by_choice(calibration[:, 1]))
         self.classes_ = np.array([0, 1])
         self.seen_ = None if training is None else SeenColumns.of(training)
 
@@ -35,3 +34,7 @@ def first(X):
 
 def second(X):
     return np.asarray(X)[:, 1].astype(int)
+
+
+def by_choice(decisions):
+    return np.array([(decisions == choice).sum() for choice in (0, 1, -1)])

@@ -8,9 +8,11 @@ from math import log
 import numpy as np
 
 from abstain.costs.costs import Costs
+from abstain.costs.per_row import row_table
 from abstain.costs.thresholds import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
+from abstain.labels import Labels
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
@@ -165,6 +167,11 @@ def random_loss(rng: np.random.Generator) -> MarginLoss:
         return PiecewiseLinear(knots, -np.cumsum(rng.uniform(0.05, 1, K))[::-1])
 
     return MarginLoss(any_loss(), any_loss(), Thresholds(0.0, 0.0), cut=0.0)
+
+
+def costs_of_rows(row_costs):
+    """Return the table of costs per row of two classes, the second of them positive."""
+    return row_table(row_costs, Labels.of([0, 1], rejects=True))
 
 
 def random_row_costs(rng: np.random.Generator, n: int, never: float = 0.2, spread: float = 1.0) -> np.ndarray:

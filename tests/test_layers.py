@@ -8,8 +8,8 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html labels class_labels costs losses kernels features machines dual solvers "
-LINE += "rules estimators candidates preprocessing files metrics comparison plot report cli"
+LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels features machines dual "
+LINE += "solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 ENTRIES = (PACKAGE / "__init__.py", PACKAGE / "__main__.py")

@@ -80,9 +80,9 @@ BY_ROW = r"costs (of its|per) row|row_costs"
 UNDEFINED = {
     "predict_set": (lambda cell: cell.costs is not None and cell.costs.names is not None, "undefined for Actions"),
     "plots": (lambda cell: cell.costs is None, r"row_costs|costs of (its|each) row|by its costs"),
-    "ONNX": (lambda cell: cell.costs is None or cell.name == "MachineSearch", r"costs|best_estimator_"),
+    "ONNX": (lambda cell: cell.costs is None, "no input for the costs of a row"),
     "files": (lambda cell: cell.name == "MachineSearch", "save its best_estimator_"),
-    "Dask": (lambda cell: cell.name in ("NoveltyRejector",), "dask"),
+    "Dask": (lambda cell: cell.name == "NoveltyRejector", "dask"),
 }
 
 

@@ -36,8 +36,8 @@ __all__ = [
 NO_CLASS = -1  # of an action that answers no class
 # What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
 ENCODED = (
-    "If scikit-learn has encoded y as 0 and 1 (cross_val_predict for scores, bagging, voting and stacking do), wrap "
-    "the classifier in abstain.Forced(classifier, classes=[...]) with the two names."
+    "If scikit-learn has encoded y as 0, 1, ... (cross_val_predict for scores, bagging, voting and stacking do), wrap "
+    "the classifier in abstain.Forced(classifier, classes=[...]) with the names."
 )
 
 

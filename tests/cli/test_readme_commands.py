@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from abstain.cli.input.cost_files import stated_actions
-from abstain.cli.input.costs import stated_costs
 from action_cases import CREDIT
-from cli.running import run
+from cli.running import run, stated
 
 TOUR = [
     "abstain fit german_train.csv --target class --cost-matrix german_cost.csv --reject 0.5 -o credit.model",
@@ -78,8 +77,8 @@ def test_the_files_of_the_page_are_read(tmp_path):
         (tmp_path / name).write_text(text + "\n", encoding="utf-8")
     assert stated_actions(tmp_path / "actions.csv", ("bad", "good"), None) == CREDIT
     classes = ("cold", "flu", "pneumonia")
-    read = stated_costs(None, None, "0.5", tmp_path / "costs.csv", classes, pos_label=None)
-    assert read.errors == ((0.0, 1.0, 2.0), (2.0, 0.0, 1.0), (20.0, 15.0, 0.0))
+    read = stated(None, None, "0.5", tmp_path / "costs.csv", classes)
+    assert read.errors.tolist() == [[0.0, 1.0, 2.0], [2.0, 0.0, 1.0], [20.0, 15.0, 0.0]]
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,11 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, lacking
+from abstain.comparison.batch_counts import DriftCounts, lacking
 from abstain.comparison.drift import drift, drift_of
 from abstain.comparison.two_samples import cells_of, scores_test
 from abstain.estimators.novelty.column_range import SeenCategories, SeenNumbers
+from abstain.estimators.novelty.outside_ranges import OutsideColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from guarded import Guarded
 
@@ -55,7 +56,7 @@ def guarded_counts(rng, m, n, values, decimals):
     model = Guarded(np.column_stack([scores[0], np.repeat([0, 1, -1], decided)]))
     model.seen_ = SeenColumns(3 * m, seen)
     known = tuple(new.pop(text, 0) for text in texts)
-    columns = ColumnCounts(known, 0, new), ColumnCounts(cells[:1], cells[1])
+    columns = OutsideColumn(seen[0], n, unseen=new, known=known), OutsideColumn(seen[1], n, cells[1])
     return model, DriftCounts(n, cells_of(scores[1], scores[0]), here, columns)
 
 
@@ -125,6 +126,17 @@ def test_pieces_give_the_same_as_the_whole():
     text = counts.columns[2]
     assert (len(text.unseen), text.hidden) == (1000, 3000)
     assert drift_of(model, counts).significant[0].name == "column 'text'"
+
+
+def test_missing_cells_beside_more_categories_than_are_kept_are_compared_among_all_rows():
+    rng = np.random.default_rng(13)
+    texts = np.array([*(f"text {k}" for k in range(5000)), None], dtype=object)
+    many = pd.DataFrame({"score": 0.0, "decision": 0, "text": texts[np.minimum(rng.integers(6000, size=9000), 5000)]})
+    model = Guarded(many.iloc[:100, :2], many.iloc[:6000])
+    assert model.seen_["text"].rest > 0
+    found = {test.name: test for test in drift(model, many.iloc[6000:]).tests}
+    assert found["column 'text'"].here == many["text"].iloc[6000:].isna().mean()
+    assert found["column 'text'"].corrected > LEVEL
 
 
 def test_a_batch_without_rows_is_not_drift():

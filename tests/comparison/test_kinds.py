@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
@@ -14,9 +14,9 @@ from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
 from abstain.comparison.judges import judge_of
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.text import as_html
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.per_row import mean_costs, row_table
+from abstain.labels import Labels
 from abstain.metrics import mean_cost
-from abstain.metrics.reading import mean_costs
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians
 from metrics.kinds import KINDS, Case
@@ -30,6 +30,10 @@ FOLDS = StratifiedKFold(3)
 TWO, SIGN = make_classification(90, 4, flip_y=0.2, random_state=5)
 CREDITS = np.array(["bad", "good"])[SIGN]
 ROWS = random_row_costs(np.random.default_rng(1), 90)
+
+
+def of_two(rows):
+    return row_table(rows, Labels.named([0, 1], rejects=True))
 
 
 class Known(ClassifierMixin, BaseEstimator):
@@ -70,7 +74,7 @@ def test_every_number_against_a_count_of_its_own(kind, cases):
     assert found.tables[0].counts.tolist() == case.confusion()
     row = found.to_frame().loc["own"]
     assert (row["mean_cost"], row["reject_rate"]) == pytest.approx((case.mean_cost(), case.rate("reject_rate")))
-    if case.kind in ("actions", "answers"):
+    if case.named:
         for name in case.actions:
             assert row[f"share_{name}"] == pytest.approx(np.mean(case.taken == name))
     else:
@@ -83,7 +87,7 @@ def test_every_number_against_a_count_of_its_own(kind, cases):
     assert len(alternatives) == len(case.actions)
     for name in case.actions:
         title = "rejecting every row" if name == "reject" else f"deciding {name!r} for every row"
-        title = title if case.kind in ("two", "three") else f"taking {name!r} for every row"
+        title = title if not case.named else f"taking {name!r} for every row"
         np.testing.assert_allclose(alternatives[title], [case.cost(row, name) for row in range(len(case.y))])
     assert found.verdict.cost == pytest.approx(found.mean_cost.min())
     assert ("each row has its own costs" in str(found)) is case.by_row
@@ -142,7 +146,7 @@ def test_models_are_fitted_and_judged_by_the_rows_own_costs():
     assert set(found.prices[::5, 0]) <= {0.0, 1.0, 2.0}  # never the 3 of a reject, which can never pay
     assert found.tables[0].rejected > 0
     assert found.tables[1].rejected > 0
-    lowered = mean_costs(RowCosts.of(np.tile([1.0, 2.0, 3.0], (4, 1))))
+    lowered = mean_costs(of_two(np.tile([1.0, 2.0, 3.0], (4, 1))))
     assert lowered == Costs(1, 2, 2 / 3)  # the mean reject can never pay either, and 1/1 + 1/2 = 1 / (2/3)
 
 
@@ -159,7 +163,7 @@ def test_a_judge_may_know_a_class_that_no_row_has():
     judge = judge_of(["b", "b"], Costs(1, 5, 0.3), pos_label="b", classes=["a", "b"])
     assert judge.classes == ("a", "b")
     assert [*judge.blind([0])] == ["rejecting every row", "deciding 'a' for every row", "deciding 'b' for every row"]
-    assert judge.prices([0, 1], ["a", "reject"], "reject").tolist() == [5, 0.3]
+    assert judge.outcomes([0, 1], ["a", "reject"], "reject").cost.tolist() == [5, 0.3]
 
 
 def test_refusals_name_the_model_and_the_way_out():
@@ -171,14 +175,14 @@ def test_refusals_name_the_model_and_the_way_out():
     for call, text in (
         (lambda: compare(plain, X, Y, Costs(1, 5, 0.3)), "name them all: Costs.from_table"),
         (lambda: compare(plain, X, Y, COSTS, pos_label="flu"), "pos_label='flu' is for two classes"),
-        (lambda: compare(plain, X, Y, row_costs=np.ones((120, 3))), r"the shape \(120, 3, 4\), .* is \(120, 3\)"),
-        (lambda: compare(plain, TWO, CREDITS, CREDIT, row_costs=np.ones((90, 3))), r"the shape \(90, 2, 4\)"),
-        (lambda: compare(None, X, Y, COSTS, row_costs=np.ones((120, 3, 4))), "pass the models"),
-        (lambda: compare(plain, X[CODE > 0], Y[CODE > 0], COSTS), "'cold' is not in both"),
+        (lambda: compare(plain, X, Y, row_costs=np.ones((120, 3))), r"shape \(n, 3, 4\), .* is \(120, 3\)"),
+        (lambda: compare(plain, TWO, CREDITS, CREDIT, row_costs=np.ones((90, 3))), r"shape \(n, 2, 4\)"),
+        (lambda: compare(None, X, Y, COSTS, row_costs=np.ones((120, 3, 4))), "0 for correct answers"),
+        (lambda: compare(plain, X[CODE > 0], Y[CODE > 0], COSTS), "the class 'cold', but y has .* or add rows"),
         (lambda: compare(plain, X, Y, COSTS, cv=[(np.flatnonzero(CODE), [0])]), "leaves 2 of 3 classes"),
         (lambda: compare(plain, TWO, SIGN, row_costs=ROWS[:4]), "each of the 90 rows of X; it has 4"),
         (lambda: compare(plain, TWO, SIGN), "costs=None must be a Costs"),
-        (lambda: decide(wrapped, TWO, ROWS), "row_costs needs a RejectSVC"),
+        (lambda: decide(wrapped, TWO, ROWS), "row_costs"),
     ):
         with pytest.raises(ValueError, match=text):
             call()
@@ -202,12 +206,12 @@ def test_the_default_rules_fit_the_kind_of_costs():
 
 def test_the_default_rules_of_rows_have_one_that_uses_their_costs():
     rows = random_row_costs(np.random.default_rng(1), 90)
-    own = RowCosts.of(rows)
+    own = of_two(rows)
     assert mean_costs(own).false_positive == pytest.approx(rows[:, 0].mean())
     never = [[100, 1, 99, 0.01], [1, 100, 0.01, 99]]  # a reject of each row can pay, at their means it cannot
     with pytest.raises(ValueError, match="can never pay"):
         Costs(50.5, 50.5, (49.505, 49.505))
-    assert not mean_costs(RowCosts.of(never)).rejects
+    assert not mean_costs(of_two(never)).rejects
     rules = default_rules(own, pos_label=1, machines=("svm", "logistic"))
     found = compare(rules, TWO, SIGN, row_costs=rows, cv=FOLDS)
     alone = compare({"double hinge": rules["double hinge"]}, TWO, SIGN, row_costs=rows, cv=FOLDS)
@@ -217,6 +221,26 @@ def test_the_default_rules_of_rows_have_one_that_uses_their_costs():
         routed = default_rules(own, pos_label=1, machines=("svm",))
         again = compare({"double hinge": routed["double hinge"]}, TWO, SIGN, row_costs=rows, cv=FOLDS)
     np.testing.assert_array_equal(again.prices, alone.prices)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "row" in kind and kind != "two by row"])
+def test_the_default_rules_of_every_kind_of_rows_decide_by_them(kind, cases):
+    case = cases[kind]
+    judge = judge_of(case.y, case.costs if case.named else None, case.row_costs)
+    rules = default_rules(judge.costs, machines=("svm", "logistic"))
+    own, mean, chow, logistic = rules
+    assert mean.endswith(", mean costs")
+    assert logistic == "logistic, Chow, mean costs"
+    found = compare(rules, case.X, case.y, judge.costs if case.named else None, row_costs=case.row_costs, cv=FOLDS)
+    for at, name in ((0, own), (2, chow)):
+        for train, test in FOLDS.split(case.X, case.y):
+            scaled = StandardScaler().fit(case.X[train]).transform(case.X)
+            machine = clone(rules[name][-1]).fit(scaled[train], case.y[train], row_costs=case.row_costs[train])
+            said = machine.predict(scaled[test], row_costs=case.row_costs[test])
+            paid = [case.cost(row, action) for row, action in zip(test, said, strict=True)]
+            np.testing.assert_allclose(found.prices[test, at], paid)
+    assert (found.prices[:, 0] != found.prices[:, 1]).any()  # control: the one at the mean costs differs
+    assert [name for name, _ in left_out(judge.costs).items()] == ["Bartlett-Wegkamp", "embedded, linear"]
 
 
 def test_many_classes_are_not_taken_for_quantities(recwarn):
@@ -233,3 +257,23 @@ def test_too_few_rows_for_the_folds_name_cv():
         compare({"plain": LogisticRegression()}, X[:9], few, Costs(reject=0.2))
     with pytest.raises(ValueError, match=text):
         ThresholdRejector(LogisticRegression(), Costs(reject=0.2)).fit(X[:9], few)
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_the_positive_class_may_be_the_first(by_row):
+    said = np.where(np.arange(90) % 4 == 0, "reject", np.where(TWO[:, 0] > 0, "good", "bad"))
+    numbers, fixed = np.arange(90.0)[:, np.newaxis], (1.0, 5.0, 0.3)
+    costs = {"row_costs": ROWS} if by_row else {"costs": Costs(*fixed)}
+    found = compare({"said": Known(said, CREDITS)}, numbers, CREDITS, pos_label="bad", cv=FOLDS, **costs)
+    rows = zip(ROWS if by_row else [fixed] * 90, CREDITS, said, strict=True)
+    paid = [c[2] if say == "reject" else 0 if say == y else c[1] if y == "bad" else c[0] for c, y, say in rows]
+    np.testing.assert_allclose(found.prices[:, 0], paid)
+    assert found.classes == ("good", "bad")
+    assert found.tables[0].counts[1, 0] == np.sum((CREDITS == "bad") & (said == "good"))
+    assert mean_cost(CREDITS, said, pos_label="bad", **costs) == pytest.approx(np.mean(paid))
+    other = mean_cost(CREDITS, said, pos_label="good", **costs)
+    assert other != pytest.approx(np.mean(paid))  # control
+    if not by_row:
+        named = Costs.from_table({"bad": {"good": 5}, "good": {"bad": 1}}, reject=0.3)
+        assert found.tables[0].mean_cost(named) == pytest.approx(np.mean(paid))
+        assert found.tables[0].mean_cost(Costs(*fixed)) == pytest.approx(np.mean(paid))

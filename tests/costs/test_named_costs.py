@@ -102,7 +102,7 @@ def test_what_is_not_a_matrix():
 def test_classes_of_y_must_be_named():
     with pytest.raises(ValueError, match=r"name the classes \['bad', 'good'\], but y has 'ugly'"):
         NAMED.named(Labels.of(["good", "ugly"], rejects=True))
-    with pytest.raises(ValueError, match=r"encoded y as 0 and 1 .* abstain\.Forced\(classifier, classes="):
+    with pytest.raises(ValueError, match=r"encoded y as 0, 1, .* abstain\.Forced\(classifier, classes="):
         RejectSVC(NAMED).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -46,11 +46,11 @@ def test_samples_have_the_means_covariances_and_prior(law):
 
 
 def drawn_risk(law, costs, thresholds, n=400_000):
-    """Mean and standard error of the price of Chow's rule on drawn rows and labels."""
+    """Mean and standard error of the cost of Chow's rule on drawn rows and labels."""
     X, y = law.sample(n, random_state=2)
     negative, positive = log_densities(law, X)
-    prices = costs.prices(2 * y - 1, thresholds.decide(1 / (1 + np.exp(negative - positive))))
-    return prices.mean(), prices.std() / np.sqrt(n)
+    paid = costs.of(y, 1 + thresholds.decide(1 / (1 + np.exp(negative - positive))))
+    return paid.mean(), paid.std() / np.sqrt(n)
 
 
 @looped(costs=COSTS)
@@ -60,7 +60,7 @@ def test_the_bayes_risk_is_that_of_drawn_samples(law, costs):
 
 
 def test_the_judge_has_teeth(law):
-    # 5 % off in one price, and the same prices with the two kinds of reject swapped: both must be seen
+    # 5 % off in one cost, and the same costs with the two kinds of reject swapped: both must be seen
     right, near, turned = Costs(2, 1, (0.1, 0.4)), Costs(2.1, 1, (0.105, 0.42)), Costs(2, 1, (0.4, 0.1))
     mean, error = drawn_risk(law, right, right.thresholds())
     assert abs(law.bayes_risk(near.table()) - mean) > 4 * error

@@ -63,7 +63,7 @@ def test_the_machine_is_that_of_the_chosen_pair():
     search = RejectSVCCV(costs, **GRID).fit(X, y)
     one = RejectSVC(costs, C=search.C_, gamma=search.gamma_).fit(X, y)
     np.testing.assert_array_equal(search.decision_function(X), one.decision_function(X))
-    assert search.rule_.lead is not None
+    assert search.rule_.readout.lead is not None
     assert not hasattr(search, "thresholds_")
 
 
@@ -100,7 +100,7 @@ def test_a_label_does_not_move_its_own_cut():
     assert moved[0] > plain[0] + 0.2
     # the others now train on wrong labels; the first trains on the same rows, so its decisions are the same
     fits = [RejectSVCCV(Costs(reject=0.2), **one).fit(X, labels) for labels in (y, other)]
-    assert fits[0].rule_.lead != fits[1].rule_.lead
+    assert fits[0].rule_.readout.lead != fits[1].rule_.readout.lead
 
 
 def test_groups_and_weights_reach_the_folds():
@@ -142,19 +142,19 @@ class TestScale:
     def test_it_is_found_again(self):
         rng = np.random.default_rng(0)
         g = rng.standard_normal((4000, 4))
-        code = 1 + np.array([rng.choice(4, p=p) for p in softmax(2.5 * g, axis=1)])
+        code = np.array([rng.choice(4, p=p) for p in softmax(2.5 * g, axis=1)])
         assert fitted_scale(g, code, np.ones(4000)) == pytest.approx(2.5, rel=0.06)
 
     def test_rows_without_errors_leave_it_finite(self):
         g = np.eye(3)[np.arange(30) % 3]
-        few = fitted_scale(g, 1 + np.arange(30) % 3, np.ones(30))
-        many = fitted_scale(np.tile(g, (10, 1)), np.tile(1 + np.arange(30) % 3, 10), np.ones(300))
+        few = fitted_scale(g, np.arange(30) % 3, np.ones(30))
+        many = fitted_scale(np.tile(g, (10, 1)), np.tile(np.arange(30) % 3, 10), np.ones(300))
         assert 3 < few < many < 20
 
     def test_a_weight_is_a_repeated_row(self):
         rng = np.random.default_rng(0)
-        g, code = rng.standard_normal((40, 3)), 1 + rng.integers(0, 3, 40)
-        code[:30] = 1 + g[:30].argmax(axis=1)
+        g, code = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
+        code[:30] = g[:30].argmax(axis=1)
         weight = 1.0 + np.arange(40) % 2
         rows = np.repeat(np.arange(40), weight.astype(int))
         assert fitted_scale(g, code, weight) == pytest.approx(fitted_scale(g[rows], code[rows], np.ones(60)), rel=1e-3)

@@ -76,10 +76,10 @@ def decided(case):
 
 def actions_of(decisions):
     """The names of the columns of costs, and which of them answer."""
-    if hasattr(decisions, "actions"):
-        return [*decisions.actions.names], ~decisions.actions.rejecting
-    labels = decisions.labels
-    if hasattr(labels, "negative"):
+    labels, costs = decisions.labels, decisions.costs
+    if costs.names is not None:
+        return [*costs.names], ~costs.rejecting
+    if labels.n_classes == 2:
         return [labels.negative, labels.reject_label, labels.positive], np.array([True, False, True])
     return [*labels.classes.tolist(), labels.reject_label], np.arange(labels.n_classes + 1) < labels.n_classes
 

@@ -107,7 +107,7 @@ def test_warm_starts_save_steps(monkeypatch):
 def test_rows_are_not_copied(monkeypatch):
     seen = []
     sums = linear_cross_validation.LocalSums
-    monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda X, *rest: seen.append(X) or sums(X, *rest))
+    monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda one, *rest: seen.append(one.X) or sums(one, *rest))
     LinearRejectSVCCV(Cs=2, cv=2).fit(X, Y)
     assert len(seen) == 4
     assert all(np.shares_memory(rows, X) for rows in seen)
@@ -161,7 +161,7 @@ def test_bad_arguments_are_refused():
     for bad, message in ({"Cs": []}, "at least one"), ({"Cs": [-1.0]}, r"Cs\[0\]"), ({"cuts": "x"}, "'cuts' parameter"):
         with pytest.raises(ValueError, match=message):
             LinearRejectSVCCV(**bad).fit(X, Y)
-    with pytest.raises(ValueError, match="row_costs is for two classes"):
+    with pytest.raises(ValueError, match=r"row_costs must have shape \(n, 3, 4\), for the classes"):
         LinearRejectSVCCV().fit(*gaussians(60), row_costs=ROWS[:60])
     with pytest.raises(ValueError, match="overflow"):
         LinearRejectSVCCV(Cs=[1.0, 1e308]).fit(X, Y, sample_weight=np.full(400, 1e3))

@@ -44,7 +44,7 @@ def by_answer(X, y, seed):
 def refitted(X, y, _):
     """The control that is refused: tests on scores of folds, and a classifier that is then fitted on all rows."""
     score = cross_val_predict(RidgeClassifier(alpha=1e-6), X, y, cv=5, method="decision_function")
-    thresholds, _ = certify(ScoredRows.of(score, 2 * y - 1, cut=0.0), CEILING, CONFIDENCE)
+    thresholds, _ = certify(ScoredRows.of(score, y, cut=0.0), CEILING, CONFIDENCE)
     return RidgeClassifier(alpha=1e-6).fit(X, y), thresholds
 
 
@@ -113,7 +113,7 @@ def test_of_each_class_the_same_share_is_held_out(ceiling):
     X, y = X[: 2000 + y.sum()], np.sort(y)[: 2000 + y.sum()]
     X[:, :2] = 4 * y[:, np.newaxis] + np.random.default_rng(0).normal(size=(len(y), 2))
     clf = ThresholdRejector(GaussianNB(), max_error=ceiling, random_state=0).fit(X, y)
-    held = np.bincount((clf._fitted_.rows.sign > 0).astype(int))
+    held = np.bincount(clf._fitted_.rows.code)
     share = held.sum() / len(y)
     assert (np.abs(held - share * np.bincount(y)) <= 1).all()
 

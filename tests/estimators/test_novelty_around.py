@@ -104,7 +104,7 @@ def test_decisions_are_the_classifiers_except_for_novel_rows(estimator, rows, y)
     # and the same from outside
     again = abstain.decide(make_pipeline(StandardScaler(with_mean=False, with_std=False), model).fit(rows, y), some)
     np.testing.assert_array_equal(again.label, found.label)
-    fitted = abstain.estimators.unwrap.FittedClassifier.of_any(model)
+    fitted = abstain.estimators.unwrap.FittedClassifier.of(model)
     assert fitted.rejects
     assert fitted.reject_label == model.reject_label_
     np.testing.assert_array_equal(fitted.score(some), found.score)

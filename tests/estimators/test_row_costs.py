@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Actions, Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV
+from abstain import Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV
 from problems import random_row_costs
 
 COLUMNS = ["false_positive", "false_negative", "reject"]
@@ -58,22 +58,6 @@ def test_twice_the_costs_count_twice(data):
     # the control: unweighted rows give another machine
     plain = RejectSVC(ONE, C=3, gamma=weighted.machine_.kernel.gamma).fit(X, y)
     assert np.abs(plain.decision_function(X) - weighted.decision_function(X)).max() > 1e-3
-
-
-def test_each_row_is_decided_as_by_its_own_costs(data):
-    X, y, rows = data
-    clf = RejectSVC(C=3).fit(X, y, row_costs=rows)
-    decisions, p = clf.decide(X, row_costs=rows), 1 / (1 + np.exp(-clf.decision_function(X)))
-    assert 0 < decisions.rejected.sum() < 120
-    for at in range(120):
-        expected = Costs(*rows[at]).expected(p[at])
-        assert decisions.expected_cost[at] == pytest.approx(expected)
-        assert decisions.label[at] == (0, -1, 1)[int(np.argmin(expected))] or np.ptp(np.sort(expected)[:2]) < 1e-9
-    assert (clf.predict(X, row_costs=rows) == decisions.label).all()
-    assert (clf.predict_forced(X, row_costs=rows) == decisions.forced).all()
-    choice = np.select([decisions.label == 0, decisions.label == 1], [-1, 1])
-    paid = [Costs(*rows[at]).prices(2 * y[at] - 1, choice[at]) for at in range(120)]
-    assert clf.score(X, y, row_costs=rows) == pytest.approx(-np.mean(paid))
 
 
 def test_a_row_of_weight_zero_is_left_out(data):
@@ -155,9 +139,6 @@ def test_sets_by_probability_need_no_costs(data):
 def test_rows_without_costs(data):
     X, y, rows = data
     clf = RejectSVC(C=3).fit(X, y, row_costs=rows)
-    for method in (clf.predict, clf.predict_forced, clf.reject_mask, clf.decide):
-        with pytest.raises(ValueError, match="pass row_costs for these rows, or state costs"):
-            method(X)
     with pytest.raises(ValueError, match="pass row_costs"):
         clf.score(X, y)
     assert not hasattr(clf, "thresholds_")
@@ -169,9 +150,7 @@ def test_rows_without_costs(data):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda X, y, rows: RejectSVC().fit(X, y, row_costs=rows[:5]), "each of the 120 rows of X; it has 5"),
-        (lambda X, y, rows: RejectSVC().fit(X, y, row_costs=rows).predict(X[:3], row_costs=rows), "each of the 3 rows"),
-        (lambda X, y, rows: RejectSVC().fit(X, y).predict(X, row_costs=rows), "fit it with costs or with row_costs"),
+        (lambda X, y, rows: RejectSVC().fit(X, y).predict(X, row_costs=rows), "fit with costs, with row_costs"),
         (
             lambda X, y, rows: RejectSVC(ONE, rule=abstain.BartlettWegkamp()).fit(X, y, row_costs=rows),
             "symmetric|leave rule out",
@@ -241,32 +220,6 @@ def test_row_costs_are_routed_and_sliced(data, frame):
         assert scores[fold] == pytest.approx(one.score(X[test], y[test], row_costs=rows[test]))
     assert search.best_score_ <= 0.0
     assert search.score(X, y, row_costs=given) <= 0.0
-
-
-def test_actions_are_refused_with_costs_of_rows():
-    X, y = np.arange(40.0)[:, np.newaxis], np.repeat(["bad", "good"], 20)
-    actions = Actions({"approve": {"good": 0, "bad": 5}, "decline": {"good": 1, "bad": 0}, "call": 0.3})
-    own = np.tile([1.0, 2.0, 0.3], (40, 1))
-    with pytest.raises(ValueError, match="Actions are not supported by row_costs yet; use Costs"):
-        RejectSVC(actions).fit(X, y, row_costs=own)
-    fitted = RejectSVC(actions).fit(X, y)
-    for asked in (fitted.predict, fitted.decide, fitted.reject_mask):
-        with pytest.raises(ValueError, match="Actions are not supported by row_costs yet"):
-            asked(X, row_costs=own)
-
-
-def test_several_classes_are_refused_with_costs_of_rows():
-    X, y = np.arange(60.0)[:, np.newaxis], np.repeat([0, 1, 2], 20)
-    own = np.tile([1.0, 2.0, 0.3], (60, 1))
-    for estimator in (RejectSVC(Costs(reject=0.2)), RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2)):
-        with pytest.raises(ValueError, match="row_costs is for two classes, and y or the costs have more"):
-            estimator.fit(X, y, row_costs=own)
-    fitted = RejectSVC(Costs(reject=0.2)).fit(X, y)
-    with pytest.raises(ValueError, match="row_costs is for two classes, and this machine has more"):
-        fitted.predict(X, row_costs=own)
-    actions = Actions({"approve": {0: 0, 1: 5}, "decline": {0: 1, 1: 0}, "call": 0.3})
-    with pytest.raises(ValueError, match="costs has actions for the two classes"):
-        RejectSVC(actions).fit(X, y)
 
 
 def test_another_rule_than_chows_refuses_them_at_predict_too(data):

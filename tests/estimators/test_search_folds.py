@@ -184,8 +184,7 @@ def test_a_search_in_which_nothing_finished_says_so(kind):
 def test_the_fold_that_is_judged_has_no_part_in_which_pairs_may_be_tuned():
     """Turning the labels of a fold's test rows changes what is near the best of all rows, but not without that fold."""
     from abstain.labels import Labels
-    from abstain.losses.double_hinge import double_hinge
-    from abstain.rules.rule import Rule
+    from abstain.rules.rule import bayes_rule
 
     rng = np.random.default_rng(0)
     code = (rng.random(120) >= 0.5).astype(np.intp)
@@ -195,7 +194,7 @@ def test_the_fold_that_is_judged_has_no_part_in_which_pairs_may_be_tuned():
     row = np.nonzero(tests)[1]
     scores = (2 * code - 1)[row] * rng.normal(0.7, 0.2, (8, 1, 1)) + rng.normal(size=(8, 1, 120))
     labels = Labels.of([0, 1], rejects=True)
-    rule = Rule.of_loss(double_hinge(COSTS), labels, COSTS)
+    rule = bayes_rule(COSTS, labels)
 
     def near(truth):
         rows = HeldOutRows.of(scores, splits, truth, np.ones(3, dtype=bool))

@@ -32,6 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from abstain import Costs, RejectSVC, Thresholds
+from abstain.rules.deciders import Cuts
 
 SECONDS = 10  # of the processor, for any one fault
 PATIENCE = 120  # seconds of the clock until a process counts as hung, however busy the machine
@@ -304,7 +305,8 @@ def score_on_a_threshold():
     clf = RejectSVC(Costs(reject=0.2), kernel="linear").fit([[-1.0], [1.0]], [0, 1])
     f = clf.decision_function([[0.3]])[0]
     for lower, upper, label in ((f, f + 1, -1), (f - 1, f, -1), (f, f, 0), (np.nextafter(f, 9), f + 1, 0)):
-        clf._fitted_ = replace(clf._fitted_, rule=replace(clf.rule_, thresholds=Thresholds(lower, upper)))
+        moved = replace(clf.rule_, decider=Cuts.at(Thresholds(lower, upper), 0.0, clf.rule_.answers))
+        clf._fitted_ = replace(clf._fitted_, rule=moved)
         assert clf.predict([[0.3]]) == label
 
 

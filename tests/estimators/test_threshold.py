@@ -75,7 +75,7 @@ class TestWhichScores:
 
         def expected(values):
             values = values if values.ndim == 1 else log_odds(values)
-            return tuned(ScoredRows.of(values, 2 * y - 1, cut=0.0), ASYMMETRIC)
+            return tuned(ScoredRows.of(values, y, cut=0.0), ASYMMETRIC)
 
         fitted = clone(model).fit(X, y)
         shuffled = StratifiedKFold(4, shuffle=True, random_state=1)
@@ -131,7 +131,7 @@ class TestWhichScores:
         some = y == 1  # one class is enough to tune on
         clf = ThresholdRejector(model, reject_rate=0.5, cv="prefit").fit(X[some], names[y[some]])
         assert clf.classes_.tolist() == ["a", "b"]
-        with pytest.raises(ValueError, match="'c', which is not the classes"):
+        with pytest.raises(ValueError, match="'c', which is not one of the classes 'a', 'b'"):
             ThresholdRejector(model, reject_rate=0.5, cv="prefit").fit(X, np.array(["a", "c"])[y])
 
 
@@ -160,7 +160,7 @@ class TestRetune:
         clf = ThresholdRejector(Counting(), ASYMMETRIC).fit(X, y)
         new, truth = first_column(seed=1)
         weight = np.random.default_rng(0).integers(1, 4, len(truth))
-        rows = ScoredRows.of(new[:, 0], 2 * truth - 1, weight, cut=0.0)
+        rows = ScoredRows.of(new[:, 0], truth, weight, cut=0.0)
         assert clf.retune(new, truth, weight, reject_rate=0.1).thresholds_ == symmetric_within(rows, 0.1)
 
     def test_what_cannot_be_retuned(self, data):

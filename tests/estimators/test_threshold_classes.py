@@ -16,10 +16,10 @@ from sklearn.svm import SVC, LinearSVC
 import abstain
 from abstain import Actions, Costs, RejectSVC, ThresholdRejector
 from abstain.metrics import ClassTable, get_scorer, mean_cost, reject_rate
-from abstain.rules.lead_rule import LeadRule
+from abstain.rules.class_deciders import Confidence
 from abstain.rules.tuning.budget import cut_within
 from abstain.rules.tuning.empirical_cost import cheapest_cut, cheapest_cuts
-from abstain.rules.tuning.answered_rows import ClassRows
+from abstain.rules.tuning.scored_rows import ScoredRows
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(300)
@@ -61,7 +61,7 @@ class TestDecisions:
         fitted, folds = clone(model).fit(X, Y), StratifiedKFold(4, shuffle=True, random_state=1)
 
         def expected(score):
-            return placed(ClassRows.of(score, Y + 1).answered("lead"), costs)
+            return placed(ScoredRows.of(score, Y).answered("lead"), costs)
 
         def found(estimator=model, **options):
             return rejector(estimator, costs=costs, method=method, **options).fit(X, Y).thresholds_
@@ -133,9 +133,9 @@ class TestDecisions:
     def test_sets_of_actions_are_refused(self):
         actions = Actions({"yes": {0: 1, 1: 0}, "no": {0: 0, 1: 1}, "ask": 0.2})
         clf = rejector(costs=actions).fit(X[Y < 2], Y[Y < 2])
-        with pytest.raises(ValueError, match="Actions are not supported by predict_set yet; use decide"):
+        with pytest.raises(ValueError, match="predict_set is undefined for Actions: an action is not a set of classes"):
             clf.predict_set(NEW)
-        with pytest.raises(ValueError, match="Only binary"):
+        with pytest.raises(ValueError, match="but y has 2"):
             rejector(costs=actions).fit(X, Y)
 
     @pytest.mark.parametrize("labels", [NAMES, np.array([0, 1, 2]), np.array([-3, 4, 9]), np.array([1.0, 2.0, 5.0])])
@@ -176,7 +176,7 @@ class TestBudgets:
         weight = np.random.default_rng(0).uniform(0.1, 3, len(Y))
         clf = rejector(LogisticRegression(), reject_rate=0.3, cv="train").fit(X, Y, weight)
         model = LogisticRegression().fit(X, Y, weight)
-        rows = ClassRows.of(model.decision_function(X), Y + 1, weight).answered("lead")
+        rows = ScoredRows.of(model.decision_function(X), Y, weight).answered("lead")
         np.testing.assert_array_equal(clf.thresholds_, cut_within(rows, 0.3))
         assert weight @ clf.reject_mask(X) <= 0.3 * weight.sum()
 
@@ -277,7 +277,7 @@ class TestElsewhere:
         for model in (RejectSVC(), RejectSVC(PRICE), SVC(), RandomForestClassifier(5, random_state=0)):
             clf = rejector(model, reject_rate=0.2, cv="train").fit(X, Y)
             assert 0 < clf.reject_mask(X).mean() <= 0.2
-        assert isinstance(clf.rule_, LeadRule)
+        assert isinstance(clf.rule_.decider, Confidence)
 
 
 REFUSED = {
@@ -295,7 +295,7 @@ REFUSED = {
     "roc by class": ({"reject_rate": {"ant": 0.1}, "method": "roc"}, 'use method="symmetric" or method="chow"'),
     "roc with a budget": ({"reject_rate": 0.1, "method": "roc"}, "with reject_rate is for two classes"),
     "roc with a ceiling": ({"max_error": 0.1, "method": "roc"}, "chooses its two thresholds by the labels"),
-    "costs of others": ({"costs": NAMED}, "costs name the classes"),
+    "costs of others": ({"costs": NAMED}, "name the classes .*, but y has 'ant'"),
     "costs by sign": ({"costs": Costs(1, 5, 0.3)}, "differ between a positive and a negative class"),
     "two ways": ({"costs": PRICE, "max_error": {"ant": 0.1}}, "given together"),
     "the same rows": ({"max_error": {"ant": 0.4}, "cv": "train"}, 'cv="train" tunes on the rows'),
@@ -311,7 +311,7 @@ def test_refused_with_a_way_out(case):
 
 
 def test_three_names_do_not_fit_two_classes():
-    with pytest.raises(ValueError, match="costs name the classes"):
+    with pytest.raises(ValueError, match=r"name the class 2, but y has \[0, 1\]"):
         rejector(costs=NAMED).fit(X[Y < 2], Y[Y < 2])
 
 

@@ -53,7 +53,7 @@ def test_chow_decides_by_the_probabilities(data, model):
     assert_array_equal(clf.predict(X)[clear], np.array([0, -1, 1])[cost.argmin(axis=1)][clear])
     assert_allclose(clf.decide(X).expected_cost, cost, atol=1e-12)
     assert (clf.thresholds_, clf.rule_.cut) == (UNEQUAL.score_thresholds(), UNEQUAL.cut)
-    assert report_for(clf, X, y).follows_price  # the score is on the scale on which the page moves the thresholds
+    assert report_for(clf, X, y).slider.follows_price  # the score is on the scale on which the page moves the thresholds
 
 
 def test_probabilities_are_those_of_the_classifier(data):
@@ -71,7 +71,7 @@ def test_probabilities_are_those_of_the_classifier(data):
 def test_unequal_costs_get_two_thresholds_by_default(data):
     X, y = data
     clf = ThresholdRejector(LogisticRegression(), UNEQUAL, cv="train").fit(X, y)
-    rows = ScoredRows.of(clf.estimator_.decision_function(X), 2 * y - 1, cut=0.0)
+    rows = ScoredRows.of(clf.estimator_.decision_function(X), y, cut=0.0)
     assert (clf.method_, clf.thresholds_) == ("roc", roc_thresholds(rows, UNEQUAL))
     one = ThresholdRejector(LogisticRegression(), UNEQUAL, cv="train", method="symmetric").fit(X, y)
     assert clf.score(X, y) > one.score(X, y)  # on the rows tuned on, two thresholds cost no more than one

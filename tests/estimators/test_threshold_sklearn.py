@@ -33,7 +33,7 @@ class TestWeights:
         clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC, cv="train").fit(X, y, weight)
         model = LogisticRegression().fit(X, y, weight)
         np.testing.assert_array_equal(clf.estimator_.coef_, model.coef_)
-        rows = ScoredRows.of(model.decision_function(X), 2 * y - 1, weight, cut=0.0)
+        rows = ScoredRows.of(model.decision_function(X), y, weight, cut=0.0)
         assert clf.thresholds_ == roc_thresholds(rows, ASYMMETRIC)
 
     def test_folds_are_fitted_with_their_own_weights(self, data):
@@ -42,7 +42,7 @@ class TestWeights:
         scores = cross_val_predict(
             LogisticRegression(), X, y, cv=5, method="decision_function", params={"sample_weight": weight}
         )
-        rows = ScoredRows.of(scores, 2 * y - 1, weight, cut=0.0)
+        rows = ScoredRows.of(scores, y, weight, cut=0.0)
         clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(X, y, weight)
         assert clf.thresholds_ == roc_thresholds(rows, ASYMMETRIC)
 

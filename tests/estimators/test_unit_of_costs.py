@@ -19,10 +19,10 @@ from abstain import (
     ThresholdRejector,
     compare,
 )
-from abstain.costs.cost_tables import in_own_unit
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.units import in_own_unit
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.halving import survivors
+from problems import costs_of_rows
 
 FACTORS = (1e-6, 3, 7, 100, 1024, 1e6)
 X, Y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.25, random_state=3)
@@ -123,8 +123,8 @@ def test_thresholds_of_stated_costs_have_the_same_bits_in_any_unit(fp, fn, share
     assert scaled.thresholds() == costs.thresholds()
     assert scaled.score_thresholds() == costs.score_thresholds()
     assert (scaled.cut, scaled.rejects) == (costs.cut, costs.rejects)
-    rows = RowCosts.of(np.array([[fp, fn, costs.reject]])).score_thresholds()
-    assert (rows.lower[0], rows.upper[0]) == (costs.score_thresholds().lower, costs.score_thresholds().upper)
+    rows = costs_of_rows(np.array([[fp, fn, costs.reject]])).levels()
+    np.testing.assert_array_equal(np.ravel(rows.cuts), costs.levels().cuts)
 
 
 def test_costs_in_units_of_the_smaller_error_keep_their_digits():
@@ -148,7 +148,7 @@ def grid(costs, tuned=None):
     costs = np.asarray(costs, dtype=float)[:, np.newaxis]
     tuned = None if tuned is None else np.asarray(tuned, dtype=float)[:, np.newaxis]
     rows = np.full(costs.shape[:2], 100)
-    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, has_gamma=False, rows=rows, tuned=tuned)
+    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, rows=rows, tuned=tuned)
 
 
 @pytest.mark.parametrize("factor", [1.0, *FACTORS])

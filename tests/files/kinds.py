@@ -13,6 +13,7 @@ from abstain import (
     Costs,
     LinearRejectSVC,
     LinearRejectSVCCV,
+    NoveltyRejector,
     RejectSVC,
     RejectSVCCV,
     ThresholdRejector,
@@ -20,6 +21,17 @@ from abstain import (
 from pipeline_cases import fitted
 
 CALLS = Actions({"yes": {0: 2, 1: 0}, "no": {0: 0, 1: 3}, "call": 0.4}, rejects=["call"])
+TRIAGE = Actions(
+    {
+        0: {0: 0, 1: 3, 2: 6},
+        "treat": {0: 1, 1: 0, 2: 3},
+        2: {0: 2, 1: 1, 2: 0},
+        "ask": 0.4,
+        "test": {0: 0.5, 1: 0.3, 2: 0.2},
+    },
+    rejects=("ask", "test"),
+)
+GENERAL = Costs.from_table({0: {1: 1, 2: 2}, 1: {0: 5, 2: 3}, 2: {0: 1, 1: 1}}, reject={0: 0.2, 1: 0.6, 2: 0.3})
 
 
 @cache
@@ -80,3 +92,34 @@ def rows_of(kind, request: pytest.FixtureRequest):
     if kind in ("pairs", "classes", "linear search", "several", "sets"):
         return three()[0]
     return csr_array(two()[0]) if kind == "sparse" else two()[0]
+
+
+SIZE = np.random.default_rng(4).uniform(0.5, 2.0, (60, 1, 1))  # how much depends on a row
+# the rows, the costs, and those of each row
+COST_KINDS = {
+    "two": (two, Costs(1, 3, 0.3), None),
+    "several": (three, GENERAL, None),
+    "actions of two": (two, CALLS, None),
+    "actions of several": (three, TRIAGE, None),
+    "rows of two": (two, None, SIZE[:, 0] * [1, 3, 0.3]),
+    "rows of two, and costs": (two, Costs(1, 3, 0.3), SIZE[:, 0] * [3, 1, 0.2]),
+    "rows of several": (three, None, SIZE * GENERAL.values),
+    "rows of actions of two": (two, CALLS, SIZE * CALLS.values),
+    "rows of actions of several": (three, TRIAGE, SIZE * TRIAGE.values),
+}
+ESTIMATORS = {
+    "RejectSVC": RejectSVC,
+    "RejectSVCCV": lambda costs: RejectSVCCV(costs, Cs=[0.1, 1.0], gammas=[0.3], cv=2),
+    "LinearRejectSVC": LinearRejectSVC,
+    "LinearRejectSVCCV": lambda costs: LinearRejectSVCCV(costs, Cs=[0.1, 1.0], cv=2),
+    "ThresholdRejector": lambda costs: ThresholdRejector(LogisticRegression(), costs, method="chow"),
+    "NoveltyRejector": lambda costs: NoveltyRejector(RejectSVC(costs), rate=0.1, random_state=0),
+}
+
+
+@cache
+def cell(costs, estimator):
+    """An estimator fitted for a kind of costs, the rows to decide, and their costs as an argument."""
+    rows, stated, own = COST_KINDS[costs]
+    given = {} if own is None else {"row_costs": own}
+    return ESTIMATORS[estimator](stated).fit(*rows(), **given), rows()[0], given

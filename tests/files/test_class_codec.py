@@ -47,7 +47,7 @@ def test_a_round_trip_keeps_every_bit(case, tmp_path):
     assert again.costs == clf.costs
     if isinstance(clf, RejectSVCCV):
         assert again.best_score_ == clf.best_score_
-        assert getattr(again.rule_, "lead", None) == getattr(clf.rule_, "lead", None)
+        assert getattr(again.rule_.readout, "lead", None) == getattr(clf.rule_.readout, "lead", None)
     second = tmp_path / "second"
     abstain.save(again, second)
     assert second.read_bytes() == path.read_bytes()
@@ -61,9 +61,9 @@ def loaded_with(clf, cuts):
 
 def test_files_with_a_scale_only_still_load():
     clf = RejectSVCCV(Costs(reject=0.2), Cs=[1.0], gammas=[0.3]).fit(X, Y)
-    lead = clf.rule_.lead
-    assert loaded_with(clf, [lead.scale, lead.slope, lead.shift]).rule.lead == lead
-    assert loaded_with(clf, [lead.scale]).rule.lead == Lead(lead.scale, 1.0, 0.0)
+    lead = clf.rule_.readout.lead
+    assert loaded_with(clf, [lead.scale, lead.slope, lead.shift]).rule.readout.lead == lead
+    assert loaded_with(clf, [lead.scale]).rule.readout.lead == Lead(lead.scale, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("cuts", [[0.0], [-1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0], [1, 1.0, 0.0], ["x", 1.0, 0.0]])

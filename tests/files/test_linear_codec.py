@@ -216,7 +216,7 @@ FORGED_CLASSES = {
     "a bias": (field("machine", {"bias": 0.0}), "unknown field 'bias'"),
     "classes turned": (lambda inside: inside.model["rule"].update(classes=[2, 1, 0]), "different and sorted"),
     "a proof less": (lambda inside: inside.model["proofs"].pop(), "one proof per machine"),
-    "row costs": (field("largest_row_cost", 1.0), "costs of its training rows are for two"),
+    "row costs": (field("largest_row_cost", 0.0), "costs of its training rows are not possible"),
     "two cuts": (lambda inside: inside.model["rule"].update(cuts=[1.0, 0.0]), "does not have 0 or . "),
     "a lead": (lambda inside: inside.model["rule"].update(cuts=[-1.0, 1.0, 0.0]), "are not possible"),
 }
@@ -243,6 +243,6 @@ def test_what_the_search_did_not_find_is_refused(data, several, tmp_path):
             save(two, tmp_path / "model")
     now = more._fitted_
     assert now.grid.best_is_tuned
-    more._fitted_ = replace(now, rule=replace(now.rule, lead=None))
+    more._fitted_ = replace(now, rule=replace(now.rule, readout=replace(now.rule.readout, lead=None)))
     with pytest.raises(ValueError, match="are not what its search found"):
         save(more, tmp_path / "model")

@@ -18,14 +18,18 @@ from abstain.files.format.arrays import packed
 from abstain.files.format.errors import ModelFileError
 from abstain.files.registry import parts
 from files.forging import array, dropped, entry, field, lacking, manifest_of, opened, other_whole, part_at
-from files.kinds import KINDS, rows_of
+from files.kinds import COST_KINDS, ESTIMATORS, KINDS, cell, rows_of
+from looping import looped
 
 OTHERS = [None, True, -1, 2**62, 0.5, "x", [], {}, {"float": "nan"}, {"float": "-inf"}, 1e300, {"tuple": []}]
 OTHERS += [{"Costs": [1.0, 1.0, 0.1]}, {"dict": [[1, 2]]}, "passthrough", 10**400]
 MOST = 40  # changes of a file that are tried, evenly spread over all of them
+FEW = 10  # of each kind of costs at each estimator, others for each
 TREES = ("left", "right", "feature", "sizes", "lengths")  # followed without a look by scikit-learn: more is tried
 # what may have any length, so that one entry less is another model
 ANY_LENGTH = ("guard.unusual",)
+# fields without which the file is that of another model
+OPTIONAL = ("row_costs", "largest_row_cost", "spread")
 
 
 def places(value, path=()):
@@ -42,7 +46,7 @@ def changed_fields(model):
     for at, path in enumerate(places(model)):
         part, key = part_at(model, path)
         old, form = part[key], not {"parameters", "statistics", "categories"} & {*path}  # of several types
-        yield "missing", path, lacking(path), form and isinstance(part, dict)
+        yield "missing", path, lacking(path), form and isinstance(part, dict) and key not in OPTIONAL
         for new in (OTHERS[at % len(OTHERS)], OTHERS[(at + len(OTHERS) // 2) % len(OTHERS)]):
             if json.dumps(new) != json.dumps(old):
                 alike = type(new) is type(old) or (isinstance(new, int | float) and isinstance(old, int | float))
@@ -81,9 +85,9 @@ def changed_arrays(arrays):
     yield "unknown", "evil", array("evil", np.zeros(1)), True
 
 
-def decided(estimator, rows):
+def decided(estimator, rows, given):
     """The decisions, or the scores of what does not decide."""
-    return (estimator.predict if hasattr(estimator, "predict") else estimator.score_samples)(rows)
+    return (estimator.predict if hasattr(estimator, "predict") else estimator.score_samples)(rows, **given)
 
 
 def without_parameters(value):
@@ -94,7 +98,7 @@ def without_parameters(value):
     return {name: without_parameters(one) for name, one in value.items() if name != "parameters"}
 
 
-def judged(raw, estimator, rows, *, form):
+def judged(raw, estimator, rows, given, *, form):
     """Whether a file is refused; an AssertionError if it is neither refused nor harmless."""
     try:
         loaded = opened(raw)
@@ -105,30 +109,32 @@ def judged(raw, estimator, rows, *, form):
     if reason:
         assert reason.endswith(".") and "\n" not in reason, reason  # noqa: PT018 (one sentence)
         return True
-    given, (state, arrays) = manifest_of(raw), parts(loaded)
-    assert json.dumps(without_parameters(given["model"])) == json.dumps(without_parameters(state)), "save writes others"
-    assert json.dumps(given["arrays"]) == json.dumps(packed(arrays)[0]), "save writes other arrays"
+    stored, (state, arrays) = manifest_of(raw), parts(loaded)
+    written = json.dumps(without_parameters(state))
+    assert json.dumps(without_parameters(stored["model"])) == written, "save writes others"
+    assert json.dumps(stored["arrays"]) == json.dumps(packed(arrays)[0]), "save writes other arrays"
     try:
-        found = decided(loaded, rows)
+        found = decided(loaded, rows, given)
     except (TypeError, ValueError):  # other columns, or numbers that overflow
         assert not form, "it was read although its form is wrong, and decides nothing"
         return False
-    assert not form or found.tolist() == decided(estimator, rows).tolist(), "it was read and decides otherwise"
+    assert not form or found.tolist() == decided(estimator, rows, given).tolist(), "it was read and decides otherwise"
     return False
 
 
-def tried(estimator, rows, forge, most=MOST):
+def tried(estimator, rows, forge, most=MOST, *, first=0, given=None):
     """The number of changed files that were refused, and of all; the first that is not harmless is named."""
     inside = []
     forge(estimator, lambda one: inside.append(copy.deepcopy(one)))
     changes = [*changed_fields(inside[0].model), *changed_arrays(inside[0].arrays)]
-    changes = changes[:: max(1, len(changes) // most)]
+    step = max(1, len(changes) // most)
+    changes = changes[first % step :: step]
     count = 0
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for what, where, change, form in changes:
             try:
-                count += judged(forge(estimator, change), estimator, rows, form=form)
+                count += judged(forge(estimator, change), estimator, rows, given or {}, form=form)
             except AssertionError as error:
                 raise AssertionError(f"{where}: {what}: {error}") from error
     return count, len(changes)
@@ -139,6 +145,19 @@ def test_a_changed_file_is_refused_or_harmless(kind, request, forge):
     estimator = KINDS[kind](request)
     count, total = tried(estimator, rows_of(kind, request), forge)
     assert total / 2 < count < total, "most changes contradict something, and not all do"
+
+
+@looped(estimator=ESTIMATORS)
+def test_a_changed_file_of_any_kind_of_costs_is_refused_or_harmless(estimator, forge):
+    refused = 0
+    for at, costs in enumerate(COST_KINDS):
+        model, rows, given = cell(costs, estimator)
+        try:
+            refused += tried(model, rows, forge, most=FEW, first=5 * at, given=given)[0]
+        except AssertionError as error:
+            error.add_note(f"costs: {costs}")
+            raise
+    assert refused > FEW * len(COST_KINDS) / 2
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, Thresholds, to_onnx
 from abstain.files.onnx import check as onnx_check
 from abstain.preprocessing import default_pipeline
+from abstain.rules.deciders import Cuts
 from onnx_cases import CASES, judged, run
 
 COSTS = Costs(1, 2, 0.3)
@@ -87,7 +88,9 @@ def test_labels_keep_their_kind(labels, dtype, costs, data):
 
 def altered(clf, thresholds=None, **values):
     """The classifier with other thresholds, or another machine."""
-    rule = clf.rule_ if thresholds is None else replace(clf.rule_, thresholds=thresholds)
+    rule = clf.rule_
+    if thresholds is not None:
+        rule = replace(rule, decider=Cuts.at(thresholds, rule.cut, rule.answers))
     clf._fitted_ = replace(clf._fitted_, rule=rule, machine=replace(clf.machine_, **values))
     return clf
 

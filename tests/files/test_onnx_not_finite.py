@@ -149,7 +149,7 @@ def test_the_graph_rejects_what_python_refuses(classes, name):
 def test_probabilities_that_overflow_are_a_reject():
     """Finite scores whose log-odds are not: the least of costs that are nan would be the first class."""
     rule = RejectSVCCV(COSTS, **GRID).fit(*data(3)).rule_
-    steep = replace(rule, lead=replace(rule.lead, scale=1e10))
+    steep = replace(rule, readout=replace(rule.readout, lead=replace(rule.readout.lead, scale=1e10)))
     score = np.array([[1e308, 1e308, 1e308], [3.0, -3.0, -3.0]])
     graph = Graph()
     label, rejected, kind = decision_nodes(graph, steep, graph.input("X", "f", 3, "scores"))

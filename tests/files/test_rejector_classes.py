@@ -16,6 +16,7 @@ from abstain import Costs, RejectSVC, ThresholdRejector, save
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
+from abstain.rules.readouts import Softmax
 from class_cases import GENERAL, gaussians, table_costs
 from files.sameness import again, assert_same
 from looping import looped
@@ -100,7 +101,9 @@ def test_parameters_that_contradict_the_fit_are_refused(change, fitted, tmp_path
 
 def test_a_rule_that_contradicts_the_parameters_is_refused(fitted, tmp_path):
     now = fitted._fitted_
-    for change in ({"cuts": now.rule.cuts + 1.0}, {"by": "highest"}, {"is_log_probability": True}, {"costs": None}):
+    decider = now.rule.decider
+    changes = [{"decider": replace(decider, cuts=decider.cuts + 1.0)}, {"decider": replace(decider, by="highest")}]
+    for change in (*changes, {"readout": Softmax()}, {"costs": None}):
         other = copy.copy(fitted)
         other._fitted_ = replace(now, rule=replace(now.rule, **change))
         with pytest.raises(ValueError, match="its costs, thresholds or labels"):

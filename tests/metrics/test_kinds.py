@@ -14,7 +14,7 @@ from metrics.kinds import COSTS, KINDS, STATED, TABLE, Case
 OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy", "sensitivity", "positive_predictivity")
 OF_SCORES = ("aurc", "e_aurc", "augrc", "accuracy_reject_curve", "error_reject_curve", "risk_coverage_curve")
 NO_ANSWER = "the action 'approve' is not the name of a class, so it is neither right nor wrong"
-NO_CLASS = r"y_pred contains 'approve'.*, which is not one of the classes 'a', 'b'.* if it is the label of a reject, pass"
+NO_CLASS = r"y_pred contains 'approve'.*, which is not one of the classes 'a', 'b'.* if it is the label of a reject"
 NO_CURVE = r"costs has the actions \['approve', .*, and a curve needs one answer for each class and one reject"
 
 

@@ -76,7 +76,8 @@ def test_the_region_is_the_prediction_at_every_point_and_counts_the_rows():
     clf = FITTED["expected cost"]
     shown = RejectRegionDisplay.from_estimator(clf, X, Y, grid_resolution=20, ax=axes())
     grid = np.column_stack([shown.xx0.ravel(), shown.xx1.ravel()])
-    np.testing.assert_array_equal(shown.score.ravel(), clf.predict(grid) + 1)  # classes 0, 1, 2, and -1 for a reject
+    labels = [zone.label for zone in shown.zones]
+    np.testing.assert_array_equal([labels[int(at)] for at in shown.score.flat], clf.predict(grid))
     predicted = clf.predict(X)
     for label in range(3):
         of = predicted[label == Y]
@@ -94,12 +95,12 @@ def test_the_loss_is_that_of_a_class_against_the_rest():
     shown = LossDisplay.from_estimator(clf, X, Y, label=0, ax=axes())
     np.testing.assert_array_equal(shown.score, clf.decision_function(X)[:, 0])
     np.testing.assert_array_equal(shown.sign, np.where(Y == 0, 1, -1))
-    low, high = sorted({float(at) for at in COSTS.tangents(0)})
+    low, high = COSTS.tangents[0][[0, -1]]
     f, loss = shown.lines_[1].get_data()
     gap = np.interp([low, high, (low + high) / 2], f, np.log1p(np.exp(-f)) - loss)
     assert (np.abs(gap[:2]) < 1e-3).all()  # tangent at both ends of the range in which answering begins to pay
     assert gap[2] > np.abs(gap[:2]).max()
-    assert f"answered above {high:.3g}" in legend(shown)
+    assert f"decided above {high:.3g}" in legend(shown)
     same = LossDisplay.from_costs(table_costs(1 - np.eye(3), 0.2), ax=axes())
     assert "the class, y = +1" in legend(same)
 
@@ -111,9 +112,10 @@ def test_what_has_no_meaning_refuses_with_a_way_out():
     for call, text in (
         (lambda: LossDisplay.from_costs(COSTS), "label=None must be one of the classes"),
         (lambda: LossDisplay.from_estimator(FITTED["votes"], X, Y), r"draw it by from_costs\(None\)"),
-        (lambda: LossDisplay.from_estimator(rows, X, credit), "by from_costs"),
-        (lambda: RiskCoverageDisplay.from_estimator(actions, X, credit), "RejectRegionDisplay, LossDisplay"),
-        (lambda: CostCurveDisplay.from_estimator(rows, X, credit), "report_for with row_costs"),
+        (lambda: LossDisplay.from_estimator(rows, X, credit), "a loss for each row.*by from_costs"),
+        (lambda: RiskCoverageDisplay.from_estimator(actions, X, credit), "one answer for each class and one reject"),
+        (lambda: CostCurveDisplay.from_estimator(rows, X, credit), "pass row_costs for these rows"),
+        (lambda: CostCurveDisplay.from_estimator(actions, X, credit, Costs(1, 5, 0.3)), "costs must be left out"),
         (lambda: RejectRegionDisplay.from_estimator(rows, X, credit), "fitted with row_costs and without costs"),
         (lambda: CostCurveDisplay.from_estimator(FITTED["plain"], X, Y), "costs=None must be a Costs"),
         (lambda: RiskCoverageDisplay.from_estimator(FITTED["plain"], X, Y, pos_label=1), "pos_label=1 is for two"),

@@ -13,6 +13,8 @@ from abstain.costs.thresholds import Thresholds
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.labels import Labels
 from abstain.plot import RejectRegionDisplay
+from abstain.rules.deciders import Cuts
+from abstain.rules.readouts import LogOdds
 from abstain.rules.rule import Rule
 
 mpl.use("Agg")
@@ -31,7 +33,8 @@ class Ramp:
     def __init__(self, lower=-1.0, upper=2.0, costs=None, pos_label=None):
         labels = Labels.of(self.classes_, pos_label=pos_label, rejects=True)
         cut = 0.0 if costs is None else labels.orientation * costs.cut
-        self.rule_ = Rule(labels, Thresholds(lower, upper), cut, costs)
+        named = None if costs is None else costs.named(labels)
+        self.rule_ = Rule(labels, named, LogOdds(1.0), Cuts.at(Thresholds(lower, upper), cut, labels.answers))
 
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
@@ -86,8 +89,8 @@ def test_lines_run_along_the_two_thresholds_and_the_cut():
 
 def test_the_cut_turns_with_the_positive_class():
     costs = Costs(false_positive=1, false_negative=5, reject=0.3)
-    assert draw(Ramp(costs=costs, pos_label="yes")).cut == pytest.approx(-np.log(5))
-    assert draw(Ramp(costs=costs, pos_label="no")).cut == pytest.approx(np.log(5))
+    assert draw(Ramp(costs=costs, pos_label="yes")).forced_cuts == pytest.approx((-np.log(5),))
+    assert draw(Ramp(costs=costs, pos_label="no")).forced_cuts == pytest.approx((np.log(5),))
 
 
 def test_equal_thresholds_draw_no_band():
@@ -104,7 +107,8 @@ def test_thresholds_outside_the_picture_are_not_drawn(lower, upper):
     display = draw(Ramp(lower, upper))
     display.figure_.canvas.draw()
     assert lines_at(display) == [0.0]  # the cut alone
-    assert set(display.choice) == set(Thresholds(lower, upper).decide(X[:, 0]))
+    answers = np.array([zone.answers for zone in display.zones])[display.choice]
+    assert answers.tolist() == np.array([0, -1, 1])[Thresholds(lower, upper).decide(X[:, 0]) + 1].tolist()
 
 
 def test_drawing_changes_nothing_that_is_stored():

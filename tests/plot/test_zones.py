@@ -6,8 +6,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from abstain import Actions, RejectSVC
+from abstain.labels import Labels
 from abstain.plot import LossDisplay, RejectRegionDisplay
 from abstain.plot.zones import Zone, zones_of
+from abstain.rules.rule import bayes_rule
 from action_cases import CREDIT
 
 mpl.use("Agg")
@@ -27,13 +29,14 @@ def legend(display):
 
 
 def test_zones_follow_the_order_of_the_actions():
-    zones = zones_of(CREDIT, CREDIT.levels())
+    labels = Labels.of(["bad", "good"], rejects=False)
+    zones = zones_of(bayes_rule(CREDIT, labels))
     assert [zone.name for zone in zones] == ["decline", "visit", "call", "approve"]
     assert [zone.end for zone in zones[:-1]] == [zone.start for zone in zones[1:]] == [*CREDIT.levels().cuts]
     assert len({(zone.colour, zone.alpha) for zone in zones}) == 4
     assert zones[0].words == "decline: below −1.1"
-    assert Zone("follow-up", -2.0, 0.5, "grey", 1.0).words == "follow-up: −2 to 0.5"
-    six = zones_of(SIX, SIX.levels())
+    assert Zone("follow-up", "grey", 1.0, -2.0, 0.5).words == "follow-up: −2 to 0.5"
+    six = zones_of(bayes_rule(SIX, labels))
     assert len({zone.colour for zone in six}) == 6
 
 

@@ -41,7 +41,9 @@ def test_every_operating_point_lies_on_the_curves(costs):
         choice = priced.score_thresholds().decide(score)
         rate, right = np.mean(choice == 0), np.mean(choice[choice != 0] == sign[choice != 0])
         assert accuracy.at(rate) == pytest.approx(right)
-        assert cost_curve(sign, confidence, priced).at(rate) == pytest.approx(np.mean(priced.prices(sign, choice)))
+        assert cost_curve(sign, confidence, priced).at(rate) == pytest.approx(
+            np.mean(priced.of((sign + 1) // 2, choice + 1))
+        )
 
 
 def test_symmetric_confidence_is_not_enough():
@@ -63,7 +65,7 @@ def test_shares_of_the_largest_price():
 
 def test_bands_enclose_their_curves_and_the_stated_price_is_among_them():
     y, score = rows()
-    read = curves_of(np.where(y == "yes", 1, -1).astype(np.int8), score, Costs(1, 1, 0.13), 0.0)
+    read = curves_of((y == "yes").astype(int), score, Costs(1, 1, 0.13), 0.0)
     assert 0.26 in np.round(read.shares, 12)
     assert list(read.shares) == sorted(read.shares)
     for band in (read.accuracy, *read.cost):

@@ -14,58 +14,58 @@ def many(monkeypatch):
     monkeypatch.setattr(module, "LISTED", 7)
     rng = np.random.default_rng(0)
     score = np.round(rng.normal(size=300), 1)  # many ties, also on the marks
-    return np.where(rng.random(300) < 0.4, 1, -1).astype(np.int8), score
+    return (rng.random(300) < 0.4).astype(int), score
 
 
 def test_few_rows_are_all_there():
-    steps = Steps.of(np.array([1, -1, 1], dtype=np.int8), np.array([2.0, -1.0, 0.5]), (0.0,))
+    steps = Steps.of(np.array([1, 0, 1]), np.array([2.0, -1.0, 0.5]), (0.0,))
     assert steps.exact
     assert steps.score.tolist() == [-1.0, 0.5, 2.0]
     assert (steps.below.tolist(), steps.above.tolist()) == ([1, 0, 0], [0, 1, 1])
 
 
 def test_no_step_crosses_a_mark(many):
-    sign, score = many
+    code, score = many
     marks = (-0.7, 0.4, 0.0)
-    steps = Steps.of(sign, score, marks)
+    steps = Steps.of(code, score, marks)
     assert not steps.exact
     assert len(steps.score) <= 12 + 2 * len(marks)
-    assert (steps.below.sum(), steps.above.sum()) == (np.sum(sign < 0), np.sum(sign > 0))
+    assert (steps.below.sum(), steps.above.sum()) == (np.sum(code == 0), np.sum(code == 1))
     for mark in marks:
         for side in (np.less, np.equal, np.greater):
-            assert steps.above[side(steps.score, mark)].sum() == np.sum((sign > 0) & side(score, mark))
-            assert steps.below[side(steps.score, mark)].sum() == np.sum((sign < 0) & side(score, mark))
+            assert steps.above[side(steps.score, mark)].sum() == np.sum((code == 1) & side(score, mark))
+            assert steps.below[side(steps.score, mark)].sum() == np.sum((code == 0) & side(score, mark))
 
 
 def test_steps_without_marks_would_cross_them(many):
     # the control: evenly cut, a step mixes rows from both sides
-    sign, score = many
-    steps = Steps.of(sign, score, ())
-    assert any(steps.above[steps.score < mark].sum() != np.sum((sign > 0) & (score < mark)) for mark in (-0.7, 0.4))
+    code, score = many
+    steps = Steps.of(code, score, ())
+    assert any(steps.above[steps.score < mark].sum() != np.sum((code == 1) & (score < mark)) for mark in (-0.7, 0.4))
 
 
 def test_of_many_rows_the_nearest_rejected_are_listed(many):
-    sign, score = many
+    code, score = many
     nearness = np.where(np.abs(score) <= 0.5, 0.5 - np.abs(score), np.inf)
-    listed = ListedRows.of(sign, score, nearness, [f"row {i}" for i in range(300)])
+    listed = ListedRows.of(code, score, nearness, [f"row {i}" for i in range(300)])
     assert not listed.complete
     at = [int(name.split()[1]) for name in listed.name]
     assert sorted(nearness[at]) == sorted(nearness)[:7]
     np.testing.assert_array_equal(listed.score, score[at])
-    np.testing.assert_array_equal(listed.above, sign[at] > 0)
-    assert len(ListedRows.of(sign, score, np.full(300, np.inf), None).name) == 0
+    np.testing.assert_array_equal(listed.above, code[at] == 1)
+    assert len(ListedRows.of(code, score, np.full(300, np.inf), None).name) == 0
 
 
 def test_rows_without_names_are_counted_from_one():
-    listed = ListedRows.of(np.array([1, -1], dtype=np.int8), np.array([3.0, 1.0]), np.array([0.0, np.inf]), None)
+    listed = ListedRows.of(np.array([1, 0]), np.array([3.0, 1.0]), np.array([0.0, np.inf]), None)
     assert listed.name == (2, 1)  # in the order of the scores
     assert listed.complete
 
 
 @pytest.mark.parametrize("score", [[0.0] * 5, [-np.inf, np.inf, 0, 1, 2], [1e-300] * 5, [1e6, 2e6, 0, 0, 0]])
 def test_every_row_is_in_a_bar(score):
-    sign = np.array([1, 1, -1, -1, 1], dtype=np.int8)
-    bars = Histogram.of(sign, np.array(score), (-np.inf, 0.5))
+    code = np.array([1, 1, 0, 0, 1])
+    bars = Histogram.of(code, np.array(score), (-np.inf, 0.5))
     assert (bars.below.sum(), bars.above.sum()) == (2, 3)
     assert np.isfinite(bars.edges).all()
     assert (np.diff(bars.edges) > 0).all()

@@ -118,7 +118,7 @@ def test_refusals():
     for call, text in (
         (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "a report needs costs: pass them"),
         (lambda: report_for(CLF, X, Y, pos_label="flu"), "pos_label='flu' is for two classes"),
-        (lambda: report_for(CLF, X, Y, row_costs=ROWS), "row_costs is for two classes"),
+        (lambda: report_for(CLF, X, Y, row_costs=ROWS), r"row_costs must have shape \(n, 3, 4\)"),
         (lambda: Report.of_decisions(Y, Y[:5], COSTS), "inconsistent numbers of samples"),
     ):
         with pytest.raises(ValueError, match=text):

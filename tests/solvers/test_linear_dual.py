@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
 
 from abstain import Costs, RejectSVC
-from abstain.costs.row_costs import RowCosts
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
@@ -21,6 +20,7 @@ from abstain.losses.row_tangents import row_losses
 from abstain.solvers import linear_dual
 from abstain.solvers.linear_dual import LinearDual, balanced, suits
 from abstain.solvers.native import SMO
+from problems import costs_of_rows
 
 
 def problem_of(name="plain", loss=None, C=1.0):
@@ -74,7 +74,8 @@ def test_reaches_the_optimum_of_smo(name, C, only_newton):
 @pytest.mark.parametrize("loss", ["hinge", "rows"])
 def test_other_losses(loss):
     sign = problem_of().sign
-    own = row_losses(RowCosts.of(np.linspace(0.5, 2.0, 3600).reshape(1200, 3) * [1.0, 1.0, 0.2]), sign)
+    costs = costs_of_rows(np.linspace(0.5, 2.0, 3600).reshape(1200, 3) * [1.0, 1.0, 0.2])
+    own = row_losses(costs.tangents, sign)
     problem = problem_of(loss=hinge() if loss == "hinge" else own)
     found = LinearDual(tol=1e-4).solve(problem)
     assert certify(problem, found.beta, found.bias).kkt_violation <= 1e-4

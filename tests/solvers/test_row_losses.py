@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstain.costs.row_costs import RowCosts
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
@@ -14,7 +13,7 @@ from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.path import follow_path
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
-from problems import KERNELS, random_row_costs
+from problems import KERNELS, costs_of_rows, random_row_costs
 from reference_solver import Reference
 
 
@@ -26,10 +25,10 @@ def problem_of(seed: int) -> DualProblem:
         X = np.round(X)  # many equal rows, with losses of their own
     sign = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1).astype(np.int8)
     sign[:2] = 1, -1
-    costs = RowCosts.of(random_row_costs(rng, n, (0.0, 0.3, 1.0)[seed % 3]))
+    costs = costs_of_rows(random_row_costs(rng, n, (0.0, 0.3, 1.0)[seed % 3]))
     weight = 10.0 ** rng.uniform(-1, 3) * costs.stakes * (rng.random(n) < 0.9 if seed % 4 == 0 else 1.0)
     weight[:2] += 1.0
-    return DualProblem(KERNELS[seed % len(KERNELS)], X, sign, row_losses(costs, sign), weight)
+    return DualProblem(KERNELS[seed % len(KERNELS)], X, sign, row_losses(costs.tangents, sign), weight)
 
 
 @looped(seed=range(24))

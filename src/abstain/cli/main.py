@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli.commands.options import COSTS, FILE, FLOAT, NOTATION, ROWS, TEXT, argument, command_of, option
+from abstain.cli.commands.options import COLUMNS, COSTS, FILE, FLOAT, NOTATION, ROWS, TEXT, argument, command_of, option
 from abstain.cli.exit_codes import exit_on_error, own_process
 
 # Plain help, because rich takes longer to load than everything else.
@@ -57,7 +57,7 @@ def demo() -> None:
 
 @command_of(
     *("data", "target", "output", *COSTS, "reject_rate", "max_error", "class_error", "confidence", "novelty"),
-    *("no_novelty", "false_positive_column", "false_negative_column", "reject_column", "pos_label", "reject_label"),
+    *("no_novelty", *COLUMNS, "pos_label", "reject_label"),
     *("categorical", "ignore", "groups", *NOTATION, "drop_unlabelled", "machine", "cluster", "C", "gamma", "Cs"),
     *("gammas", "search", "seed", "time_limit", "max_memory", "json", "force"),
     data=argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
@@ -104,7 +104,7 @@ def evaluate() -> None:
 
 
 @command_of(
-    *("data", "target", "output", *COSTS, "pos_label", "categorical", "ignore", "groups", *NOTATION),
+    *("data", "target", "output", *COSTS, *COLUMNS, "pos_label", "categorical", "ignore", "groups", *NOTATION),
     *("drop_unlabelled", "machine", "novelty", "folds", "seed", "time_limit", "max_memory", "json", "force"),
     output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     machine=option(

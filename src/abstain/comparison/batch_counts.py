@@ -6,61 +6,19 @@ memory needed does not depend on the number of rows.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.novelty.outside_ranges import OutsideColumn
+from abstain.estimators.unwrap import final_estimator, reached
 
-__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "lacking"]
+__all__ = ["DriftCounts", "choice_names", "guarded_rows", "lacking"]
 
 _FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
-_KEPT = 1000  # categories of a column that did not occur in training
-
-
-@dataclass(frozen=True)
-class ColumnCounts:
-    """The cells of one column.
-
-    Attributes
-    ----------
-    known : tuple of int
-        The cells of each category of training, in its order; of a column of numbers, the cells with a value.
-    missing : int
-        The cells without a value.
-    unseen : Counter of str
-        The cells of categories that did not occur in training.
-    hidden : int
-        The cells of further such categories, where there are more than 1,000.
-    """
-
-    known: tuple[int, ...]
-    missing: int
-    unseen: Counter[str] = field(default_factory=Counter)
-    hidden: int = 0
-
-    @classmethod
-    def of(cls, counted: Any, outside: Any) -> Self:
-        """Read one column of `SeenColumns.counted` and of `SeenColumns.outside`."""
-        if not hasattr(counted, "counts"):
-            return cls((counted.present,), counted.missing)
-        return cls._kept(tuple(counted.counts.values()), counted.missing, Counter(outside.unseen), 0)
-
-    def __add__(self, other: ColumnCounts) -> ColumnCounts:
-        """The cells of both pieces."""
-        known = tuple(one + two for one, two in zip(self.known, other.known, strict=True))
-        hidden = self.hidden + other.hidden
-        return self._kept(known, self.missing + other.missing, self.unseen + other.unseen, hidden)
-
-    @classmethod
-    def _kept(cls, known: tuple[int, ...], missing: int, unseen: Counter[str], hidden: int) -> Self:
-        kept = Counter(dict(unseen.most_common(_KEPT)))
-        return cls(known, missing, kept, hidden + unseen.total() - kept.total())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,34 +33,31 @@ class DriftCounts:
         Rows at each distinct calibration score, and in the gaps around them.
     choices : ndarray of shape (n_choices,) or None
         Rows by the classifier's decision; None if calibration has no counts of them.
-    columns : tuple of ColumnCounts
+    columns : tuple of OutsideColumn
         The cells of each column; empty if nothing is known about the columns in training.
     """
 
     rows: int
     scores: NDArray[np.int64]
     choices: NDArray[np.int64] | None = None
-    columns: tuple[ColumnCounts, ...] = ()
+    columns: tuple[OutsideColumn, ...] = ()
 
     @classmethod
     def of(cls, estimator: Any, X: Any) -> Self:
         """Count the rows of X, as a fitted `NoveltyRejector`, or a Pipeline or search around one, takes them."""
         guarded, X = guarded_rows(estimator, X)
-        scores = guarded.guard_.unusual(X)
-        choices: NDArray[np.int64] | None = None
-        if len(scores) and guarded.calibration_.choices is not None:
-            choices = _counted(np.asarray(guarded.estimator_.predict(X)), choice_names(guarded)[0])
-        return cls.of_decided(guarded, X, scores, choices)
+        unusual = guarded.guard_.unusual(X)
+        known = len(unusual) and guarded.calibration_.choices is not None
+        return cls.of_decided(guarded, X, unusual, guarded._fitted_.decided(X) if known else None)
 
     @classmethod
-    def of_decided(cls, guarded: Any, X: Any, unusual: Any, choices: NDArray[np.int64] | None) -> Self:
-        """Count rows of which the guard's scores and the classifier's decisions, as counts, are known."""
+    def of_decided(cls, guarded: Any, X: Any, unusual: Any, found: Any) -> Self:
+        """Count rows of which the guard's scores and the classifier's decisions, if they are compared, are known."""
         scores = np.asarray(unusual, dtype=np.float64).ravel()
-        columns: tuple[ColumnCounts, ...] = ()
+        known = found is not None and guarded.calibration_.choices is not None
+        choices = guarded._fitted_.counted(found) if known else None
         seen = guarded.seen_
-        if seen is not None and seen.rows:
-            outside = seen.outside(X).columns
-            columns = tuple(map(ColumnCounts.of, seen.counted(X).columns, outside))
+        columns = seen.outside(X).columns if seen is not None and seen.rows else ()
         reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
         return cls(len(scores), cells_of(scores, reference), choices, columns)
 
@@ -122,20 +77,15 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows, if any, as it takes them."""
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call drift(estimator, X).")
-    while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
-            estimator = estimator[-1]
-        elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
-            estimator = estimator.estimator_
-        else:
-            raise ValueError(
-                "estimator must be a fitted NoveltyRejector, or a Pipeline or search around one; "
-                f"{type(estimator).__name__} keeps nothing to compare rows with. Fit NoveltyRejector(estimator)."
-            )
-    return estimator, X
+    estimator, X = reached(estimator, X, "guard_")
+    if hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_"):
+        return estimator, X
+    if hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
+        return guarded_rows(estimator.estimator_, X)
+    raise ValueError(
+        "estimator must be a fitted NoveltyRejector, or a Pipeline or search around one; "
+        f"{type(estimator).__name__} keeps nothing to compare rows with. Fit NoveltyRejector(estimator)."
+    )
 
 
 def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
@@ -144,8 +94,7 @@ def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     if costs is not None and costs.names is not None:
         return costs.names, costs.hands_on
     classes = np.asarray(guarded.classes_).tolist()
-    extra = len(guarded.calibration_.choices) - len(classes)
-    return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)
+    return (*classes, "reject"), (*[False] * len(classes), True)
 
 
 def lacking(guarded: Any) -> float:
@@ -158,12 +107,3 @@ def lacking(guarded: Any) -> float:
     share = m / max(m + guarded.guard_.n if guarded.seen_ is None else guarded.seen_.rows, 1)
     is_other = share > _FEW if guarded.refit == "auto" else guarded.refit
     return share if is_other else 0.0
-
-
-def _counted(labels: NDArray[Any], names: Sequence[Any]) -> NDArray[np.int64]:
-    """Count labels by name; any other label is a reject, which comes last, also if a class has its name."""
-    found = np.zeros(len(names), dtype=np.int64)
-    places = {name: at for at, name in reversed([*enumerate(names)])}
-    values, counts = np.unique(labels, return_counts=True)
-    np.add.at(found, [places.get(value, len(names) - 1) for value in values.tolist()], counts)
-    return found

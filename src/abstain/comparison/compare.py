@@ -192,4 +192,3 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
     return dict(models), {}
-

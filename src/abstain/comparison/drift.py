@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import real_number
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, lacking
+from abstain.comparison.batch_counts import DriftCounts, choice_names, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import (
     Table,
@@ -21,6 +21,8 @@ from abstain.comparison.two_samples import (
     scores_test,
     shares_tests,
 )
+from abstain.estimators.novelty.column_range import SeenNumbers
+from abstain.estimators.novelty.outside_ranges import OutsideColumn
 
 __all__ = ["drift", "drift_of"]
 
@@ -133,7 +135,8 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         slack = math.floor(lacking(guarded) * counts.rows)
         unknown = 0 if known is None else len(reference) - int(known.sum())  # of rare classes, so not like the others
         tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))]
-        tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
+        columns = (column.trimmed() for column in counts.columns if column.seen.missing is not None)
+        tables += [(f"column {column.seen.name!r}", *_column(column)) for column in columns]
         results = shares_tests([table for *_, table in tables])
         found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
     found = [one for one in found if one[-1].least < 1.0]  # the others cannot differ
@@ -161,18 +164,13 @@ def _choices(
         yield "decisions", lambda at: ("decisions", names[decided[at]]), table
 
 
-def _columns(columns: tuple[ColumnCounts, ...], seen: tuple[Any, ...]) -> Iterator[_Named]:
-    """Compare the missing cells, the first category, and the others of each column."""
-    for here, before in zip(columns, seen, strict=True):
-        if before.missing is not None:
-            yield f"column {before.name!r}", *_column(here, before)
-
-
-def _column(here: ColumnCounts, before: Any) -> tuple[Callable[[int], tuple[str, Any]], Table]:
-    if not getattr(before, "counts", None) or before.rest:
+def _column(here: OutsideColumn) -> tuple[Callable[[int], tuple[str, Any]], Table]:
+    """Compare the missing cells and the categories."""
+    before = here.seen
+    if isinstance(before, SeenNumbers) or not before.counts or before.rest:
         # Numbers; or more categories than are kept: they are the most frequent ones of training, and not of both.
-        present = sum(here.known) + here.unseen.total() + here.hidden
-        table = Table(np.array([here.missing, present]), np.array([before.missing, before.present]))
+        absent = here.rows - here.present
+        table = Table(np.array([absent, here.present]), np.array([before.missing, before.present]))
         return lambda _: ("missing", before.name), table
     labels = [*before.counts, *here.unseen]
     hidden = [here.hidden] * (here.hidden > 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from abstain.comparison.text import aligned
 from abstain.html import html_table
 
 if TYPE_CHECKING:
@@ -55,12 +56,7 @@ def words_of(test: DriftTest) -> str:
 
 def as_text(drift: Drift) -> str:
     """The sentence and a line for each test, most significant first."""
-    body = [_HEAD, *map(_line, _ordered(drift)[:_LINES])]
-    widths = [max(len(row[column]) for row in body) for column in range(len(_HEAD))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-        for row in body
-    ]
+    lines = aligned([_HEAD, *map(_line, _ordered(drift)[:_LINES])], left=(0,))
     return "\n".join([drift.sentence, "", *lines, *_rest(drift), "", _note(drift)])
 
 

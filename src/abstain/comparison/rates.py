@@ -19,13 +19,12 @@ _WORDS = {
 def rates_of(table: Counts) -> dict[str, float]:
     """Return the rates of rejects and errors, and of the positive class or the worst; of actions, their shares."""
     found = {"reject_rate": table.reject_rate}
-    if table.choices.own_names:
+    if table.choices.names is not None:
         shares = (table.counts.sum(axis=0) / table.total).tolist()
-        return found | {f"share_{name}": share for name, share in zip(table.choices.actions, shares, strict=True)}
-    names = ["error_rate", "selective_error"]
-    names += ["sensitivity", "positive_predictivity"] if table.choices.pair else []
+        return found | {f"share_{name}": share for name, share in zip(table.names, shares, strict=True)}
+    names = ["error_rate", "selective_error", *(["sensitivity", "positive_predictivity"] if table.pair else [])]
     found |= {name: float(getattr(table, name)) for name in names}
-    if table.choices.pair:
+    if table.pair:
         return found
     known = table.class_selective_error[np.isfinite(table.class_selective_error)]
     return found | {"worst_class_error": float(known.max()) if known.size else float("nan")}

@@ -35,7 +35,7 @@ class Comparison:
         Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
         Means over the folds.
-    costs : Costs, RowCosts or Actions
+    costs : Costs or Actions
         The costs, of all rows or of each row of X.
     confidence : float
         Confidence of all intervals.

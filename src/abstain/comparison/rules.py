@@ -50,7 +50,8 @@ def default_rules(
 
     Several classes have one machine for each class against the rest, with tuned cuts and with Bayes' cuts, and a cut on
     the lead over the second class. `Actions` have the tangent hinge, with a knot at each cut. With costs per row, the
-    double hinge is trained and decides by them, and other rules by their means.
+    hinge is trained and decides by them, Chow's rule on Platt's probabilities decides by them, and other rules use
+    their means.
 
     Parameters
     ----------
@@ -91,18 +92,15 @@ def default_rules(
 def _of_svms(costs: Any, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
     """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
     plain, named = RejectSVCCV(**_GRID), {} if pos_label is None else {"pos_label": pos_label}
+    hinge, own, at_means = "double hinge" if costs.names is None else "tangent hinge", costs, dict[str, Any]()
     if costs.per_row:
         mean = mean_costs(costs)
-        own = {} if costs.names is None else {"costs": mean}  # whose actions the rows have costs for
-        return {
-            "double hinge": RejectSVCCV(**own, **named, **_GRID),
-            f"double hinge{MEAN}": MachineSearch(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named),
-            "SVM, Chow on Platt": ThresholdRejector(plain, **own, method="chow", **named),
-        }
-    chow = {"SVM, Chow on Platt": ThresholdRejector(plain, costs, method="chow", **named)}
-    if costs.names is not None:
-        return {"tangent hinge": RejectSVCCV(costs, **_GRID)} | chow
-    rules: dict[str, Any] = {"double hinge": RejectSVCCV(costs, **named, **_GRID)}
+        own = None if costs.names is None else mean  # whose actions the rows have costs for
+        at_means = {f"{hinge}{MEAN}": MachineSearch(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)}
+    rules: dict[str, Any] = {hinge: RejectSVCCV(own, **named, **_GRID)} | at_means
+    chow = {"SVM, Chow on Platt": ThresholdRejector(plain, own, method="chow", **named)}
+    if costs.per_row or costs.names is not None:
+        return rules | chow
     methods = {"SVM, cut on the lead": "symmetric"}
     if costs.n_classes == 2:
         methods = {"SVM, one threshold": "symmetric", "SVM, two thresholds (ROC)": "roc"}
@@ -115,9 +113,7 @@ def _of_svms(costs: Any, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
     return rules | {"SVM": plain} | cut | chow
 
 
-def _of_machines(
-    costs: Any, machines: Sequence[str], *, pos_label: Any, sparse: bool
-) -> dict[str, Any]:
+def _of_machines(costs: Any, machines: Sequence[str], *, pos_label: Any, sparse: bool) -> dict[str, Any]:
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
     used, suffix = (mean_costs(costs), MEAN) if costs.per_row else (costs, "")
     shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,8 +33,7 @@ def as_text(comparison: Comparison) -> str:
     order = np.argsort(comparison.mean_cost, kind="stable")
     body = [_line(comparison, int(at)) for at in order]
     further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in alternatives(comparison)]
-    widths = [max(len(row[column]) for row in (head, *body, *further)) for column in range(len(head))]
-    lines = ["  ".join(_set(row, widths)).rstrip() for row in (head, *body, *further)]
+    lines = aligned([head, *body, *further], left=(0, 3))
     notes = [*_notes(comparison, level), *missing_rules(comparison)]
     return "\n".join([_title(comparison), "", *lines, "", *judged(comparison), *notes])
 
@@ -124,7 +124,7 @@ def _rate_heads(comparison: Comparison) -> tuple[str, ...]:
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
     labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
-    sides = (" negative", " positive") if comparison.tables[0].choices.pair else [""] * len(counts)
+    sides = (" negative", " positive") if comparison.tables[0].pair else [""] * len(counts)
     named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:_MOST]
     if len(counts) > _MOST:
         named.append(f"{counts[_MOST:].sum():,.0f} of {len(counts) - _MOST} more classes")
@@ -171,9 +171,8 @@ def _time(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
-def _set(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    """Align the name and the difference to the left, numbers to the right."""
-    return [
-        text.ljust(width) if column in (0, 3) else text.rjust(width)
-        for column, (text, width) in enumerate(zip(row, widths, strict=True))
-    ]
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:
+    """Return rows of text as lines with columns of the same width: some aligned to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [str.ljust if column in left else str.rjust for column in range(len(widths))]
+    return ["  ".join(side(*cell) for side, *cell in zip(sides, row, widths, strict=True)).rstrip() for row in rows]

@@ -11,7 +11,7 @@ rows, so the interval holds for all of them at once (Bonferroni).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,28 +19,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import interval_of_mean
+from abstain.costs.table import CostTable
 from abstain.html import percent
 
-__all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "taking", "verdict_on"]
+__all__ = ["FORCED", "REJECTING", "Verdict", "blind_costs", "blind_names", "cautions", "verdict_on"]
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
 
 
-def deciding(label: Any) -> str:
-    """The name of the alternative that decides one class for every row."""
-    return f"deciding {str(label)[:60]!r} for every row"
+def blind_costs(costs: CostTable, code: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the costs of rows if one action is taken for all: columns as in `blind_names`, rejecting first."""
+    return np.column_stack([costs.of(code, np.full(len(code), action)) for action in _order(costs)])
 
 
-def taking(action: Any) -> str:
-    """The name of the alternative that takes one action for every row."""
-    return f"taking {str(action)[:60]!r} for every row"
+def blind_names(costs: CostTable, classes: Sequence[Any]) -> list[str]:
+    """Return the names of the alternatives that treat all rows alike, given the classes of the rows of the table."""
+    if costs.names is not None:
+        return [f"taking {str(name)[:60]!r} for every row" for name in costs.names]
+    answers = (classes[costs.answers[action]] for action in _order(costs)[1:])
+    return [REJECTING, *(f"deciding {str(label)[:60]!r} for every row" for label in answers)]
 
 
-def blind_prices(costs: Any, sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    """The costs of the rows if all are rejected, decided -1, and decided +1; shape (n, 3)."""
-    return np.column_stack([costs.prices(sign, np.full(len(sign), choice)) for choice in (0, -1, 1)])
+def _order(costs: CostTable) -> list[int]:
+    return list(np.argsort([costs.names is None and not on for on in costs.hands_on], kind="stable"))
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class Verdict:
 
 def verdict_on(
     name: str,
-    prices: NDArray[np.float64],
+    cost: NDArray[np.float64],
     blind: Mapping[str, NDArray[np.float64]],
     machines: Mapping[str, NDArray[np.float64]],
     *,
@@ -168,7 +171,7 @@ def verdict_on(
     means = others.mean(axis=0)
     # means that differ only by rounding count as equal; ties go to the first
     at = int(np.argmax(means <= means.min() * (1.0 + 1e-12)))
-    paired = others[:, at] - prices
+    paired = others[:, at] - cost
     saving = _unrounded(float(paired.mean()), float(means[at]))
     names = list(alternatives)
     # an alternative that treats all rows alike has no other costs than those of these rows
@@ -179,7 +182,7 @@ def verdict_on(
     order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
     return Verdict(
         name=name,
-        cost=float(prices.mean()),
+        cost=float(cost.mean()),
         reject_rate=reject_rate,
         alternatives=tuple((names[other], float(means[other])) for other in order),
         saving=saving,

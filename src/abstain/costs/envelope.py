@@ -138,7 +138,8 @@ def _chains(first: NDArray[np.float64], last: NDArray[np.float64]) -> tuple[NDAr
     order = np.lexsort((last, first), axis=-1)  # stable: of equal actions the first
     n, count = first.shape
     rows = np.arange(n)
-    chain, size = np.zeros((n, count), dtype=np.intp), np.zeros(n, dtype=np.intp)
+    # two columns at least: one action has none before it
+    chain, size = np.zeros((n, max(count, 2)), dtype=np.intp), np.zeros(n, dtype=np.intp)
     for at in order.T:
         top = chain[rows, size - 1]
         live = (size == 0) | (last[rows, at] < last[rows, top])  # otherwise never cheaper than the one before

@@ -54,7 +54,8 @@ class CostTable:
     def blank(cls, labels: Labels) -> Self:
         """Return the table of the answers and a reject of these classes, without costs: those of rows come later."""
         found = object.__new__(cls)
-        found._fill(None, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
+        named = tuple(labels.classes.tolist()) if labels.n_classes > 2 else None
+        found._fill(named, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
         return found
 
     def _fill(
@@ -181,15 +182,12 @@ class CostTable:
 
     def levels(self, *, forced: bool = False) -> Levels:
         """Return the cheapest action of two classes on the log-odds of the last; with `forced`, of the answers."""
-        return self._forced_levels if forced else self._levels
+        return self._both_levels[int(forced)]
 
     @cached_property
-    def _levels(self) -> Levels:
-        return envelope(self.unitless, self.rejecting, range(self.n_actions))
-
-    @cached_property
-    def _forced_levels(self) -> Levels:
-        return envelope(self.unitless, self.rejecting, self.among.tolist())
+    def _both_levels(self) -> tuple[Levels, ...]:
+        kinds = range(self.n_actions), self.among.tolist()
+        return tuple(envelope(self.unitless, self.rejecting, among) for among in kinds)
 
     @property
     def can_hand_on(self) -> Any:
@@ -230,14 +228,13 @@ class CostTable:
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""
         known = tuple(labels.classes.tolist())
         if self.labels is not None:
-            self._check_names(known)
+            self.check_names(known)
             if self.names is not None or len(known) > 2:
                 return self
-            turned = self.values if labels.orientation > 0 else self.values[..., ::-1]
-            return self.with_values(turned, labels.answers)
+            return self.with_values(self.values[..., :: labels.orientation], labels.answers)
         if len(known) == self.n_classes:
-            same = labels.answers == self.answers
-            return self if same else self.with_values(self.values[..., ::-1, :], labels.answers)
+            turned = labels.answers != self.answers
+            return self.with_values(self.values[..., ::-1, :], labels.answers) if turned else self
         if not self.symmetric:
             raise ValueError(
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
@@ -253,12 +250,13 @@ class CostTable:
         """Return the costs of more classes, all with the error and reject cost of these two; only `Costs` has them."""
         raise NotImplementedError
 
-    def _check_names(self, known: tuple[Any, ...]) -> None:
+    def check_names(self, known: tuple[Any, ...]) -> None:
+        """Raise an error unless the costs name exactly these classes."""
         own = self.labels or ()
         if unknown := [label for label in known if label not in own]:
             raise ValueError(
-                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y. "
-                + ENCODED
+                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y."
+                + (f" {ENCODED}" if known == (*range(len(known)),) else "")
             )
         if missing := [label for label in own if label not in known]:
             raise ValueError(
@@ -297,4 +295,8 @@ class CostTable:
         0.3125
         """
         pairs = read_pairs(y_true, y_pred, pos_label, reject_label, known=self.labels, names=self.names)
+        if pairs.labels.n_classes == 2 and not isinstance(getattr(y_pred, "labels", None), Labels):
+            from abstain.costs.naming import warn_if_assumed  # which is about tables
+
+            warn_if_assumed(self, y_true, pos_label)
         return mean_price(self.named(pairs.labels).of(pairs.truth, pairs.choice), sample_weight)

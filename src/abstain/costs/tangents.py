@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from abstain.costs.envelope import envelope
 
-__all__ = ["own_cuts", "spread", "tangents"]
+__all__ = ["ends_of_reject", "own_cuts", "spread", "tangents"]
 
 COUNT = 6  # of each class of several; from five to eight the costs were the same
 
@@ -68,6 +68,22 @@ def own_cuts(costs: Any) -> NDArray[np.float64] | None:
         return None
     own = table[:, :-1].T[~np.eye(n, dtype=bool)].reshape(n, n - 1)[:, 0]
     return np.asarray(np.log((own - table[0, -1]) / table[0, -1]))
+
+
+def ends_of_reject(costs: Any) -> NDArray[np.float64]:
+    """Return the tangents that machines of several classes had in version 0.2, for their files: two for each class.
+
+    ::
+
+        P_k reject_k = (1 - P_k) (errors[j, k] - reject_j)      the least and the largest over j; 0 if there is none
+    """
+    table = costs.unitless
+    reject, found = table[:, -1], []
+    for k in range(costs.n_classes):
+        more = np.delete(table[:, k] - reject, k)
+        at = np.log(more[more > 0]) - np.log(reject[k])
+        found.append((at.min(), at.max()) if len(at) else (0.0, 0.0))
+    return np.array(found)
 
 
 def spread(costs: Any) -> NDArray[np.float64]:

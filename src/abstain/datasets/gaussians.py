@@ -171,16 +171,16 @@ class Gaussians:
 
     def risk(self, prices: ArrayLike, p_low: float, p_high: float) -> float:
         """Return the expected cost of Chow's rule with thresholds `p_low` and `p_high` on P(+1 | x)."""
-        return float(np.sum(self.rates(p_low, p_high) * _checked_prices(prices)))
+        return float(np.sum(self.rates(p_low, p_high) * _checked_costs(prices)))
 
     def bayes_risk(self, prices: ArrayLike) -> float:
         """Return the lowest expected cost of any rule."""
-        table = _checked_prices(prices)
+        table = _checked_costs(prices)
         return float(np.sum(self._rates_between(*_bayes_thresholds(table)) * table))
 
     def bayes_choice(self, X: ArrayLike, prices: ArrayLike) -> NDArray[np.int8]:
         """Return the choice -1, 0 (reject) or +1 of Bayes' rule for each row."""
-        low, high = _bayes_thresholds(_checked_prices(prices))
+        low, high = _bayes_thresholds(_checked_costs(prices))
         s = self.log_odds(X)
         negative = (s <= high) & ((s < low) | (low == high))
         return (s > high).astype(np.int8) - negative.astype(np.int8)
@@ -191,7 +191,7 @@ class Gaussians:
         The mean over a sample estimates the risk of the rule that made the choices, without label noise. No row costs
         less than with `bayes_choice`, so the mean difference from it estimates the excess risk.
         """
-        table = _checked_prices(prices)
+        table = _checked_costs(prices)
         column = np.asarray(choice).astype(np.int8)
         p = self.posterior(X)
         if column.shape != p.shape or not np.isin(choice, (-1, 0, 1)).all():
@@ -210,7 +210,7 @@ def _check_shapes(means: NDArray[np.float64], covariance: NDArray[np.float64]) -
         )
 
 
-def _checked_prices(prices: ArrayLike) -> NDArray[np.float64]:
+def _checked_costs(prices: ArrayLike) -> NDArray[np.float64]:
     table = np.asarray(prices, dtype=np.float64)
     if table.shape != (2, 3):
         raise ValueError(

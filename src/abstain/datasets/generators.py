@@ -62,9 +62,9 @@ def make_gaussians(
     --------
     >>> from abstain import Costs
     >>> from abstain.datasets import make_gaussians
-    >>> prices = Costs(false_positive=1, false_negative=5, reject=0.3).table()
+    >>> table = Costs(false_positive=1, false_negative=5, reject=0.3).table()
     >>> made = make_gaussians(500, distance=2.0, random_state=0)
-    >>> made.data.shape, round(made.law.bayes_risk(prices), 4)
+    >>> made.data.shape, round(made.law.bayes_risk(table), 4)
     ((500, 2), 0.1869)
     """
     if not isinstance(n_samples, int | np.integer) or n_samples < 1:

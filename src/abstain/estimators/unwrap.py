@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
 from abstain.rules.deciders import MISSING, PerRow
 from abstain.rules.rule import Decisions
 
-__all__ = ["FittedClassifier", "decide", "final_estimator", "unguarded"]
+__all__ = ["FittedClassifier", "decide", "final_estimator", "reached", "unguarded"]
 
 
 def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
@@ -51,24 +52,32 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call decide(estimator, X).")
     index = X.index if hasattr(X, "iloc") else None
-    while not hasattr(estimator, "decide"):
+    estimator, X = reached(estimator, X, "decide")
+    if not hasattr(estimator, "decide"):
+        kind = type(estimator).__name__
+        if hasattr(final_estimator(getattr(estimator, "estimator_", None)), "decide"):
+            raise ValueError(
+                f"estimator must reject, but {kind} decides every row; put its estimator_, which rejects, in its place."
+            )
+        raise ValueError(
+            f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; {kind} does "
+            "not reject. Wrap it in ThresholdRejector."
+        )
+    given = {} if row_costs is None else {"row_costs": row_costs}
+    return replace(estimator.decide(X, **given), index=index)
+
+
+def reached(estimator: Any, X: Any, name: str) -> tuple[Any, Any]:
+    """Return the first estimator inside Pipelines and searches with this attribute, or the last; X as it takes it."""
+    while not (hasattr(estimator, name) or hasattr(type(estimator), name)):  # which may not be fitted
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif hasattr(estimator, "steps"):
-            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
             estimator = estimator[-1]
-        elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "decide"):
-            raise ValueError(
-                f"estimator must reject, but {type(estimator).__name__} decides every row; put its estimator_, which "
-                "rejects, in its place."
-            )
         else:
-            raise ValueError(
-                f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
-                f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
-            )
-    given = {} if row_costs is None else {"row_costs": row_costs}
-    return replace(estimator.decide(X, **given), index=index)
+            break
+    return estimator, X
 
 
 def unguarded(estimator: Any) -> Any:
@@ -184,14 +193,14 @@ class FittedClassifier:
             )
         if row_costs is None:
             if isinstance(rule.decider, PerRow):
-                raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+                raise ValueError(MISSING)
             return rule
         if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
             raise ValueError(
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."
             )
-        return rule.read_rows(row_costs, n)
+        return rule.for_rows(row_costs, n)
 
     @property
     def cut(self) -> float:
@@ -247,7 +256,8 @@ class FittedClassifier:
         if margin is None or np.isnan(margin).any():
             return score
         found = np.zeros_like(score)
-        at = np.array(rule.answers)[rule.best(score)][:, np.newaxis]
+        answer = np.array(rule.answers)[rule.best(score)]
+        at = np.where(answer == NO_CLASS, score.argmax(axis=1), answer)[:, np.newaxis]  # actions may answer no class
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 

@@ -9,7 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-__all__ = ["AroundClassifier"]
+__all__ = ["AroundClassifier", "classifier_has"]
+
+
+def classifier_has(name: str) -> Any:
+    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
+    return lambda around: hasattr(around.estimator_ if "_fitted_" in vars(around) else around.estimator, name)
 
 
 class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -88,8 +88,7 @@ def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
     state = {
         "kind": PIPELINE,
         "parameters": steps["parameters"],
-        "n_features": columns.count,
-        "feature_names": None if columns.names is None else columns.names.tolist(),
+        **columns.state,
         "steps": steps["steps"],
         "name": pipeline.steps[-1][0],
         ESTIMATOR: inner,
@@ -191,7 +190,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
 
 def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
     """Make a Pipeline of any supported steps around a fitted estimator."""
-    columns, pool = Columns(*classifiers.names_from(fields)), PoolReader(arrays)
+    columns, pool = Columns.taken(fields), PoolReader(arrays)
     pipeline, made = pipeline_from(fields, pool, columns, last)
     pool.end()
     made.check_match(last)
@@ -203,7 +202,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     classes, _ = classes_and_cuts(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
-    if _is_tuned(classifier) and not ("tuned_score" in fields and fields.take("tuned_score", bool)):
+    if _is_tuned(classifier) and not fields.flag("tuned_score"):
         raise ModelFileError(
             "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
             "and save it again."

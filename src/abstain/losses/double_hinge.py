@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from abstain.costs.table import CostTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
 
-__all__ = ["double_hinge", "task_losses"]
+__all__ = ["class_losses", "double_hinge", "task_losses"]
 
 
 def double_hinge(costs: CostTable) -> MarginLoss:
@@ -39,4 +42,9 @@ def task_losses(costs: CostTable) -> tuple[MarginLoss, ...]:
     """Return the loss of each task: one for two classes, one per class, k against the rest, for more."""
     if costs.n_classes == 2:
         return (double_hinge(costs),)
-    return tuple(tangent_hinge(sorted({*ends})) for ends in costs.tangents.tolist())
+    return class_losses(costs.tangents)
+
+
+def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
+    """Return the losses with these tangents, a row for each class."""
+    return tuple(tangent_hinge(sorted({*row})) for row in tangents.tolist())

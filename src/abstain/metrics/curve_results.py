@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.html import html_table, percent
 from abstain.metrics.frames import frame_of
@@ -170,7 +170,7 @@ class CostCurve:
         The smallest ``|score - cut|`` accepted, increasing; inf if nothing is accepted.
     total_weight : float
         N: the number of rows, or the sum of their weights.
-    costs : Costs
+    costs : Costs or Actions
         The costs.
     cut : float
         The threshold of the forced choice.
@@ -182,7 +182,7 @@ class CostCurve:
     mean_cost: NDArray[np.float64]
     confidence: NDArray[np.float64]
     total_weight: float
-    costs: Costs
+    costs: CostTable
     cut: float
     chosen: int
 

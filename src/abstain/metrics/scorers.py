@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from abstain.costs.naming import checked_costs
 from abstain.arguments import real_number
+from abstain.costs.naming import checked_costs
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas
 from abstain.metrics.reading import read
@@ -31,6 +32,7 @@ _OF_SCORES = {"aurc": -1, "e_aurc": -1, "augrc": -1}
 _SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
 
 
+@dataclass(eq=False, repr=False)
 class RejectScorer:
     """A metric called as ``scorer(estimator, X, y, sample_weight=None, row_costs=None)``; made by `get_scorer`.
 
@@ -40,16 +42,15 @@ class RejectScorer:
         As in `get_scorer`, already checked there; `by_row` is its `row_costs`.
     """
 
-    def __init__(
-        self, name: str, costs: Any, pos_label: Any, reject_label: Any, cut: float | None, *, by_row: bool = False
-    ) -> None:
-        self.name = name
-        self.costs = costs
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.cut = cut
-        self.by_row = by_row
-        self._requests: dict[str, bool | str | None] = {"sample_weight": None, "row_costs": True if by_row else None}
+    name: str
+    costs: Any
+    pos_label: Any
+    reject_label: Any
+    cut: float | None
+    by_row: bool = False
+
+    def __post_init__(self) -> None:
+        self._requests: dict[str, bool | str | None] = {"sample_weight": None, "row_costs": self.by_row or None}
 
     def __call__(
         self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None

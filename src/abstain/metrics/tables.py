@@ -101,9 +101,9 @@ class ClassTable(Counts):
         if not found.pair:
             return found
         known = found.classes or ()
-        rows, columns = np.argsort(known), [0, 2, 1] if known[0] < known[1] else [2, 0, 1]
-        choices = found.choices.with_values(found.choices.values[..., columns], (0, 1, NO_CLASS))
-        return cls(frozen(found.counts[np.ix_(rows, columns)]), tuple(sorted(known)), choices)
+        order = [0, 2, 1] if known[0] < known[1] else [2, 0, 1]
+        choices = found.choices.with_values(found.choices.values[..., order], (0, 1, NO_CLASS))
+        return cls(frozen(found.counts[np.argsort(known)][:, order]), tuple(sorted(known)), choices)
 
 
 class ActionTable(Counts):

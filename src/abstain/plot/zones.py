@@ -47,6 +47,11 @@ class Zone:
     label: Any = None
 
     @property
+    def taken(self) -> str:
+        """The action after a number of rows."""
+        return self.name if self.answers == NO_CLASS else f"as {self.name}"
+
+    @property
     def words(self) -> str:
         """The zone in words, for a legend."""
         start, end = (f"{at:.3g}".replace("-", "−") for at in (self.start, self.end))
@@ -58,15 +63,18 @@ class Zone:
 def zones_of(rule: Rule) -> tuple[Zone, ...]:
     """Return the actions, on one score from the lowest to the highest; those that hand the case on are grey."""
     named = rule.costs is not None and rule.costs.names is not None
-    on_score = isinstance(rule.decider, Cuts)
-    order = list(rule.decider.levels.choices if on_score else range(len(rule.answers)))  # type: ignore[attr-defined]
-    ends = (-np.inf, *rule.decider.levels.cuts, np.inf) if on_score else (np.nan,) * (len(order) + 1)  # type: ignore[attr-defined]
+    levels = rule.decider.levels if isinstance(rule.decider, Cuts) else None
+    if levels is not None:
+        order, ends = list(levels.choices), (-np.inf, *levels.cuts, np.inf)
+    else:
+        order = [at for at in range(len(rule.answers)) if rule.rejects or not rule.hands_on[at]]
+        ends = (np.nan,) * (len(order) + 1)
     zones, greys, others = [], 0, rule.labels.n_classes
     for k, at in enumerate(order):
         answer, label = rule.answers[at], rule.names[at]
         if rule.hands_on[at]:
             colour, alpha, greys = _GREYS[greys % len(_GREYS)], 1.0, greys + 1
-        elif on_score:
+        elif levels is not None:
             colour, alpha = _DECIDED[round(k / max(len(order) - 1, 1) * (len(_DECIDED) - 1))], 0.15
         else:
             colour, alpha = CLASSES[(others if answer == NO_CLASS else answer) % len(CLASSES)][0], 0.15

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.metrics.outcomes import Choices, Outcomes
+from abstain.costs.table import CostTable
+from abstain.metrics.outcomes import Outcomes
 from abstain.report.text import unique_names
 
 __all__ = ["ClassNumbers", "choice_names"]
 
 
-def choice_names(choices: Choices) -> tuple[str, ...]:
+def choice_names(costs: CostTable, classes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the columns of the table: the actions, or the classes and a reject."""
-    if choices.own_names:
-        return unique_names(choices.actions)
-    names = unique_names(choices.classes)
-    return tuple("reject" if at < 0 else names[at] for at in choices.answers.tolist())
+    if costs.names is not None:
+        return unique_names(costs.names)
+    names = unique_names(classes)
+    return tuple("reject" if at < 0 else names[at] for at in costs.answers)
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,22 @@ class ClassNumbers:
     @classmethod
     def all_of(cls, outcomes: Outcomes) -> tuple[Self, ...]:
         """Count the rows of each class."""
-        choices, table, paid = outcomes.choices, outcomes.counts, outcomes.cost
-        right = _right(choices)
-        kinds = np.where(choices.hands_on, "reject", np.where(right, "right", "wrong"))
-        prices = np.full(table.shape, np.nan) if choices.by_row else choices.values
+        costs, table, paid = outcomes.choices, outcomes.counts, outcomes.cost
+        hands_on = costs.rejecting
+        right = _right(costs)
+        kinds = np.where(hands_on, "reject", np.where(right, "right", "wrong"))
+        prices = np.full(table.shape, np.nan) if costs.per_row else costs.values
         found = []
-        for at, name in enumerate(unique_names(choices.classes)):
+        for at, name in enumerate(unique_names(outcomes.classes)):
             counts, own = table[at], paid[outcomes.truth == at]
-            decided, correct = counts[~choices.hands_on].sum(), counts[right[at]].sum()
+            decided, correct = counts[~hands_on].sum(), counts[right[at]].sum()
             found.append(
                 cls(
                     name=name,
                     rows=int(counts.sum()),
                     counts=tuple(counts.astype(int).tolist()),
                     kinds=tuple(kinds[at].tolist()),
-                    prices=tuple(prices[at].tolist()),  # type: ignore[index]
+                    prices=tuple(prices[at].tolist()),
                     coverage=_share(decided, counts.sum()),
                     selective_error=_share(decided - correct, decided),
                     predictivity=_share(correct, table[:, right[at]].sum()),
@@ -66,13 +68,13 @@ class ClassNumbers:
         return tuple(found)
 
 
-def _right(choices: Choices) -> NDArray[np.bool_]:
-    """Whether each choice is the correct answer; of actions, the cheapest, on average, that does not hand the case on."""
-    if not choices.own_names:
-        return choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
-    mean = np.mean(choices.values, axis=0) if choices.by_row else choices.values
-    costs = np.where(choices.hands_on, np.inf, mean)
-    return np.asarray((costs == costs.min(axis=1, keepdims=True)) & ~choices.hands_on)
+def _right(costs: CostTable) -> NDArray[np.bool_]:
+    """Whether each choice is the correct answer; of actions, the cheapest on average that does not hand on."""
+    if costs.names is None:
+        return np.asarray(np.array(costs.answers) == np.arange(costs.n_classes)[:, np.newaxis])
+    mean = costs.values.mean(axis=0) if costs.per_row else costs.values
+    paid = np.where(costs.rejecting, np.inf, mean)
+    return np.asarray((paid == paid.min(axis=1, keepdims=True)) & ~costs.rejecting)
 
 
 def _share(part: float, whole: float) -> float:

@@ -96,12 +96,12 @@ def rejected_first(score: NDArray[np.float64], novel: NDArray[np.bool_], cut: fl
 
 def curves_of(code: NDArray[np.intp], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
     """Compute both curves, with bands unless there are too many rows."""
-    n = len(code)
+    n, above = len(code), code > 0  # booleans are two classes also if one of them is missing
     resamples = int(np.clip(_DRAWS // n, _FEWEST, _MOST)) if n <= _BAND_ROWS else 0
     shares = tuple(sorted({*_SHARES, share_of(costs)}))
-    arguments: dict[str, Any] = {"cut": cut, "pos_label": 1}
-    accuracy = band_of("accuracy_reject", (code, score), resamples, arguments)
-    cost = tuple(band_of("cost", (code, score, at_share(costs, t)), resamples, arguments) for t in shares)
+    arguments: dict[str, Any] = {"cut": cut, "pos_label": True}
+    accuracy = band_of("accuracy_reject", (above, score), resamples, arguments)
+    cost = tuple(band_of("cost", (above, score, at_share(costs, t)), resamples, arguments) for t in shares)
     return Curves(accuracy, shares, cost, resamples)
 
 

@@ -1,7 +1,7 @@
 """Report: the contents of a page as data, computed from arrays, without HTML or estimators.
 
-A page has a table of the true classes and the choices: classes and a reject, or actions. If one score of two classes
-decides by two thresholds, it also has a slider over the reject cost.
+A page has a table of the true classes and the choices. If one score of two classes decides by two thresholds, it also
+has a slider over the reject cost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Choices
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
@@ -46,10 +45,8 @@ class Report:
 
     Attributes
     ----------
-    title, question : str
-        Heading, and the question being decided; `question` may be empty.
-    date : str
-        Day of the report, as in 2026-01-31.
+    title, question, date : str
+        Heading, the question being decided, which may be empty, and the day, as in 2026-01-31.
     kind : {"classes", "actions"}
         What is chosen from: the classes and a reject, or named actions.
     by_row : bool
@@ -67,7 +64,7 @@ class Report:
     verdict : Verdict
         The machine against the alternatives; that of `comparison` if it is on the same decisions.
     plots : tuple of LinePlot
-        Curves against the share rejected; empty without scores, and with a slider, which has its own.
+        Curves against the share rejected; none without scores, and with a slider, which has its own.
     listed : tuple of (name, true class, reason, choice, forced choice)
         Rejected rows, those closest to a decision first if there is a score for each class, and novel ones last.
     novel : int
@@ -256,14 +253,14 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.choices
+        outcomes = judge.outcomes(every, y_pred, reject_label)
         table, paid = counted(outcomes), outcomes.cost
         without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(choices.hands_on[outcomes.taken], score, unlike)[:_LISTED]
+        rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
         columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
@@ -271,16 +268,16 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="actions" if choices.own_names else "classes",
-            by_row=choices.by_row,
+            kind="classes" if judge.costs.names is None else "actions",
+            by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
-            choices=choice_names(choices),
+            choices=choice_names(judge.costs, judge.classes),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not _curved(choices) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -297,13 +294,6 @@ class Report:
         if self.slider is not None:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
-        names: tuple[str, ...] = ("reject_rate", "coverage")
-        if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
-            names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
+        judged = (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all()
+        names = ("reject_rate", "coverage", *_OF_ANSWERS * bool(judged), *_OF_TWO * self.table.pair)
         return found | {name: getattr(self.table, name) for name in names}
-
-
-def _curved(choices: Choices) -> bool:
-    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
-    answered = sorted(choices.answers[~choices.hands_on].tolist())
-    return answered == list(range(len(choices.classes))) and int(choices.hands_on.sum()) == 1

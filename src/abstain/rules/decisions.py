@@ -21,8 +21,9 @@ def action_names(labels: Labels, costs: CostTable | None) -> list[str]:
         return [str(name) for name in costs.names]
     if labels.n_classes == 2:
         return ["negative", "reject", "positive"]
-    known = labels.classes.tolist()
-    return ["reject" if answer == NO_CLASS else str(known[answer]) for answer in labels.answers]
+    known = [str(label) for label in labels.classes.tolist()]
+    reject = str(labels.reject_label) if "reject" in known else "reject"
+    return [reject if answer == NO_CLASS else known[answer] for answer in labels.answers]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

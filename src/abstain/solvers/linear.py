@@ -201,7 +201,7 @@ class _Run:
         return Status.TIME_LIMIT if time.monotonic() > self.until else None
 
     def _newton(self) -> Callable[[Point], Point]:
-        """A function that solves with the Hessian at this point."""
+        """Return a function that solves with the Hessian at this point."""
         d = self.sums.features
         if d > MOST_DENSE:
             return self._conjugate()

@@ -115,7 +115,7 @@ def with_any_thresholds(seed):
     score = np.round(rng.normal(size=50) + 2 * yes, 1)
     lower, upper = np.sort(rng.choice(score, 2))
     cut = float(np.mean([lower, upper]) + rng.choice([0, 1]) * rng.normal())
-    rule = SimpleNamespace(costs=costs, thresholds=Thresholds(lower, upper), cut=cut)
+    rule = SimpleNamespace(costs=costs, thresholds=Thresholds(lower, upper), cut=cut, decider=None)
     positive = rng.choice(["no", "yes"])
     classes = SimpleNamespace(classes_=["no", "yes"])
     own = FittedModel(classes, SimpleNamespace(rule_=rule), str(positive), [], [], CellPlan(), {}, [])

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import abstain
-from abstain.cli.commands.predict import ADDED
 from cli.running import FIT, run, said, write_table
+
+ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
 
 
 def rows_of(text):

@@ -6,8 +6,7 @@ import pytest
 
 from abstain import Costs
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.costs import stated_costs
-from cli.running import run, said, write_table
+from cli.running import run, said, stated, write_table
 
 CLASSES = ("1", "2")
 PUBLISHED = "actual,pred_1_good,pred_2_bad\n1,0,1\n2,5,0\n"
@@ -24,8 +23,8 @@ def matrix(tmp_path):
 
 
 def test_options_are_the_prices():
-    assert stated_costs(None, 5, "0.3", None, CLASSES, pos_label=None) == Costs(1, 5, 0.3)
-    assert stated_costs(2, None, "0.2,0.5", None, CLASSES, pos_label=None) == Costs(2, 1, (0.2, 0.5))
+    assert stated(None, 5, "0.3", None, CLASSES) == Costs(1, 5, 0.3)
+    assert stated(2, None, "0.2,0.5", None, CLASSES) == Costs(2, 1, (0.2, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,7 @@ def test_options_are_the_prices():
 )  # fmt: skip
 def test_the_advice_for_an_ambiguous_cost_can_be_followed(text, advice):
     with pytest.raises(UsageError, match="ambiguous") as refused:
-        stated_costs(None, None, text, None, CLASSES, pos_label=None, decimal=",")
+        stated(None, None, text, None, CLASSES, decimal=",")
     assert advice in str(refused.value)
 
 
@@ -49,14 +48,14 @@ def test_the_advice_for_an_ambiguous_cost_can_be_followed(text, advice):
     ],
 )
 def test_a_matrix_is_read_by_names_not_places(matrix, text):
-    assert stated_costs(None, None, "0.3", matrix(text), ("1", "2"), pos_label=None) == Costs(1, 5, 0.3)
+    assert stated(None, None, "0.3", matrix(text), ("1", "2")) == Costs(1, 5, 0.3)
     # the other class positive: what was a miss is now a false alarm
-    assert stated_costs(None, None, "0.3", matrix(text), ("2", "1"), pos_label="1") == Costs(5, 1, 0.3)
+    assert stated(None, None, "0.3", matrix(text), ("2", "1"), pos_label="1") == Costs(5, 1, 0.3)
 
 
 def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
     text = "actual,pred_a,pred_a_b\na,0,1\na_b,5,0\n"
-    assert stated_costs(None, None, "0.3", matrix(text), ("a", "a_b"), pos_label=None) == Costs(1, 5, 0.3)
+    assert stated(None, None, "0.3", matrix(text), ("a", "a_b")) == Costs(1, 5, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
 )
 def test_what_is_not_a_cost_matrix_is_refused(matrix, text, said):
     with pytest.raises(DataError, match=said):
-        stated_costs(None, None, "0.3", matrix(text), CLASSES, pos_label=None)
+        stated(None, None, "0.3", matrix(text), CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +90,12 @@ def test_what_is_not_a_cost_matrix_is_refused(matrix, text, said):
 )
 def test_bad_prices_are_usage(prices, said):
     with pytest.raises(UsageError, match=said):
-        stated_costs(*prices, None, CLASSES, pos_label=None)
+        stated(*prices, None, CLASSES)
 
 
 def test_a_matrix_and_prices_exclude_each_other(matrix):
     with pytest.raises(UsageError, match="leave out --false-positive"):
-        stated_costs(None, 5, "0.3", matrix(PUBLISHED), CLASSES, pos_label=None)
+        stated(None, 5, "0.3", matrix(PUBLISHED), CLASSES)
 
 
 def test_exit_codes_tell_prices_from_files(table, matrix, tmp_path):
@@ -121,33 +120,33 @@ TEXT = ("bad", "good")
 )
 def test_the_positive_class_must_be_stated_if_the_costs_depend_on_it(prices, text):
     with pytest.raises(UsageError, match=text):
-        stated_costs(*prices, None, TEXT, pos_label=None)
-    assert not stated_costs(*prices, None, TEXT, pos_label="good").symmetric
-    assert not stated_costs(*prices, None, ("0", "1"), pos_label=None).symmetric
+        stated(*prices, None, TEXT)
+    assert not stated(*prices, None, TEXT, pos_label="good").symmetric
+    assert not stated(*prices, None, ("0", "1")).symmetric
     with pytest.raises(UsageError, match="--pos-label is missing"):
-        stated_costs(*prices, None, ("10", "9"), pos_label=None)  # numbers, the smaller one positive
+        stated(*prices, None, ("10", "9"))  # numbers, the smaller one positive
 
 
 def test_equal_costs_and_costs_by_name_need_no_positive_class(matrix):
-    assert stated_costs(2, 2, "0.3", None, TEXT, pos_label=None) == Costs(2, 2, 0.3)
+    assert stated(2, 2, "0.3", None, TEXT) == Costs(2, 2, 0.3)
     named = matrix("actual,pred_good,pred_bad\ngood,0,1\nbad,5,0\n")
-    assert stated_costs(None, None, "0.3", named, TEXT, pos_label=None) == Costs(5, 1, 0.3)
+    assert stated(None, None, "0.3", named, TEXT) == Costs(5, 1, 0.3)
     with pytest.raises(UsageError, match=r"--pos-label is missing, and the costs differ by class \(--reject 0.2,0.3\)"):
-        stated_costs(None, None, "0.2,0.3", named, TEXT, pos_label=None)
+        stated(None, None, "0.2,0.3", named, TEXT)
 
 
 def test_the_option_that_needs_the_class_is_one_that_was_given():
     with pytest.raises(UsageError, match=r"\(--false-positive 2\): .* deciding 'good' for a row of 'bad', with"):
-        stated_costs(2, None, "0.3", None, TEXT, pos_label=None)
+        stated(2, None, "0.3", None, TEXT)
 
 
 def test_a_decimal_comma_in_a_cost_is_not_a_pair():
     with pytest.raises(UsageError, match=r"'1,5' is ambiguous .* point, as in 1\.5; two costs .* as in 1/5"):
-        stated_costs(10, 10, "1,5", None, CLASSES, pos_label=None, decimal=",")
+        stated(10, 10, "1,5", None, CLASSES, decimal=",")
     with pytest.raises(UsageError, match=r"positive.* Costs are written with a point, as in 0\.4"):
-        stated_costs(None, None, "0,4", None, CLASSES, pos_label=None)
+        stated(None, None, "0,4", None, CLASSES)
     for text in ("1/5", "1;5"):
-        assert stated_costs(10, 10, text, None, CLASSES, pos_label=None, decimal=",") == Costs(10, 10, (1, 5))
+        assert stated(10, 10, text, None, CLASSES, decimal=",") == Costs(10, 10, (1, 5))
 
 
 def test_classes_that_are_numbers_are_sorted_as_numbers(tmp_path):

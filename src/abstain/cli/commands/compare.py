@@ -19,12 +19,13 @@ from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machines
 from abstain.cli.training.training import LINEAR
 from abstain.comparison.compare import compare as compared_by
+from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.preprocessing import default_pipeline
 
-RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}  # actions have none
+RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 
 
@@ -66,7 +67,8 @@ def compare(
         raise UsageError(f"--folds {folds} needs that many rows of each class; {rarer} has {count}.")
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
-    rules = default_rules(costs, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
+    stated = judge_of(table.y, costs, table.row_costs, table.positive).costs
+    rules = default_rules(stated, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
     final = {name: rule[-1] for name, rule in rules.items()}
     if LINEAR in machines:
         final["double hinge, linear"] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
@@ -74,7 +76,7 @@ def compare(
     if guard is not None:
         models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}
     options: dict[str, Any] = {"cv": folds, "random_state": given.seed, "verbose": sys.stderr.isatty()}
-    options |= {"groups": table.groups, "pos_label": table.positive}
+    options |= {"groups": table.groups, "pos_label": table.positive, "row_costs": table.row_costs}
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
     except ValueError as error:
@@ -89,9 +91,9 @@ def compare(
             raise UsageError(f"{few} inside --folds {folds}: {error} {way}") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
-    found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
+    found = replace(found, left_out=tuple(left_out(stated, machines=machines).items()))
     if given.output is not None:
-        write_comparison(table, found, models, given.output, force=given.force)
+        write_comparison(table, costs, found, models, given.output, force=given.force)
     return found
 
 
@@ -106,6 +108,7 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
     found = []
     for at in compared.mean_cost.argsort(kind="stable").tolist():
         cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
+        rates = {} if counts.choices.names is not None else RATES
         found.append({
             "rule": compared.names[at],
             "mean cost": float(compared.mean_cost[at]),
@@ -117,6 +120,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **{name: getattr(counts, rate) for name, rate in RATES.items() if hasattr(counts, rate)},
+            **{name: getattr(counts, rate) for name, rate in rates.items()},
         })  # fmt: skip
     return found

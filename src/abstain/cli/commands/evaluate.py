@@ -41,7 +41,7 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
     if actions is not None:
         header = (*actions, *["novel"] * novel)
         rows = [(one["actual"], *one["actions"], *[one["novel"]] * novel) for one in records]
-    elif model.several:
+    elif model.positive is None:
         header = (*(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
         rows = [(one["actual"], *one["decided"], one["rejected"], *[one["novel"]] * novel) for one in records]
     else:
@@ -52,7 +52,7 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
         said = {name: f"{name} (of {model.positive})" for name in ("sensitivity", "positive predictivity")}
         said["least mean cost of any two thresholds"] = "least mean cost of any two thresholds (chosen on these rows)"
     print_table(("", *header), [(f"actual {row[0]}", *row[1:]) for row in rows])
-    if model.several:
+    if model.positive is None and actions is None:
         shares = ("coverage", "error among the accepted", "correct among its answers")
         print_table(("class", *shares), [(one["actual"], *(one[share] for share in shares)) for one in records])
     if accuracy := facts.pop("accuracy by reject rate", {}):

@@ -10,19 +10,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.commands.evaluation_facts import count_facts, curve_facts, tables
+from abstain.cli.commands.evaluation_facts import count_facts, curve_facts
 from abstain.cli.exit_codes import Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
-from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.deciding import Deciding, target_of
 from abstain.cli.input.models import FittedModel
 from abstain.cli.output.printing import progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.comparison.drift_result import Drift
-from abstain.comparison.judges import Judge, judge_of
+from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import FORCED, verdict_on
-from abstain.costs.row_costs import RowCosts
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.reading import read
+from abstain.metrics.tables import counted
 
 IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
 
@@ -45,8 +46,8 @@ class Judged:
         The scores, oriented towards the second of two classes.
     forced : ndarray of shape (n,)
         The predictions if no row may be rejected.
-    row_costs : RowCosts or None
-        The costs of each row, if the model reads them from columns.
+    row_costs : ndarray or None
+        The costs of each row, if the model reads them from columns, in the form that it takes.
     outside : dict of str to list
         Records of the columns with values that training did not have.
     novel : ndarray of bool, shape (n,)
@@ -62,7 +63,7 @@ class Judged:
     y_pred: NDArray[Any]
     score: NDArray[np.float64]
     forced: NDArray[Any]
-    row_costs: RowCosts | None = None
+    row_costs: NDArray[np.float64] | None = None
     outside: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     novel: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     drift: Drift | None = None
@@ -97,44 +98,48 @@ class Judged:
                     continue
                 truth, decided = model.labels(text[present], table, batch, target), deciding.decide(table, batch)
                 found.append((truth, decided.label, decided.score, decided.forced, decided.reason == "novel"))
-                costs.append(row_costs_of(model.plan, table, batch))
+                costs.append(model.row_costs(table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if id is None else row_names(table, batch, id, lines))
         if empty and not (drop_unlabelled and found):
             raise unlabelled(table, str(target), len(empty), empty[0])
         for words in deciding.outside.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
-        by_row = RowCosts.of(np.concatenate(costs)) if model.plan.costs else None
+        by_row = np.concatenate(costs) if model.plan.costs else None
         y_true, y_pred, score, forced, novel = map(np.concatenate, zip(*found, strict=True))
         outside, drift = deciding.outside.facts(), deciding.drift()
         return cls(model, path, places, y_true, y_pred, score, forced, by_row, outside, novel, drift)
 
     @property
-    def costs(self) -> Any:
-        """The costs of the rows, or of the model; None if there are none."""
-        return self.model.costs if self.row_costs is None else self.row_costs
+    def priced(self) -> bool:
+        """Whether there are costs, of the rows or of the model."""
+        return self.model.costs is not None or self.row_costs is not None
 
     @property
-    def judge(self) -> Judge:
-        """What decisions on these rows cost."""
-        model, by_row = self.model, self.row_costs
-        costs, own = (model.costs, None) if by_row is None else (None, by_row.table())
-        return judge_of(self.y_true, costs, own, model.positive, classes=np.asarray(model.classes))
+    def about(self) -> dict[str, Any]:
+        """What says how to read the labels: costs of rows, and the classes."""
+        return {"row_costs": self.row_costs, "pos_label": self.model.positive, "classes": self.model.classes}
 
-    def paid(self, answers: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the cost of each of these answers."""
-        return self.judge.prices(np.arange(len(answers)), answers, self.model.reject_label)
+    @property
+    def class_scores(self) -> NDArray[np.float64]:
+        """Scores of several classes, whose lead is the confidence by which the rule rejects."""
+        rule = None if self.row_costs is None else self.model.rule_for(len(self.y_true), self.row_costs)
+        return self.model.class_scores(self.score, rule)
 
-    def verdict(self, reject_rate: float) -> dict[str, Any]:
+    def outcomes(self, answers: NDArray[Any]) -> Outcomes:
+        """Return what these answers do, and what they cost."""
+        return read(self.y_true, answers, self.model.costs, reject_label=self.model.reject_label, **self.about)
+
+    def verdict(self, paid: NDArray[np.float64] | None, reject_rate: float) -> dict[str, Any]:
         """Return the verdict against the alternatives on these rows, and warnings; both need costs and two classes."""
-        if self.costs is None or len(np.unique(self.y_true)) < 2:
+        if paid is None or len(np.unique(self.y_true)) < 2:
             return {"verdict": {"sentence": IF_NEW}, "warnings": []}
-        judge = self.judge
+        judge = judge_of(self.y_true, self.model.costs, **self.about)
         found = verdict_on(
             "The machine",
-            self.paid(self.y_pred),
+            paid,
             judge.blind(np.arange(len(self.y_true))),
-            {FORCED: self.paid(self.forced)},
+            {FORCED: self.outcomes(self.forced).cost},
             reject_rate=reject_rate,
             largest=float(judge.costs.table().max()),
         )
@@ -143,8 +148,9 @@ class Judged:
 
     def facts(self) -> dict[str, Any]:
         """Counts, metrics and key points of the curves, as plain values."""
-        counts = tables(self)
-        facts = count_facts(self, counts)
-        if self.costs is not None:
-            facts["mean cost"] = float(self.paid(self.y_pred).mean())
-        return facts | curve_facts(self) | self.verdict(counts.reject_rate)
+        outcomes = self.outcomes(self.y_pred)
+        counts, paid = counted(outcomes), outcomes.cost if self.priced else None
+        facts = count_facts(self, counts, counts.choices.rejecting[outcomes.taken])
+        if paid is not None:
+            facts["mean cost"] = float(paid.mean())
+        return facts | curve_facts(self) | self.verdict(paid, counts.reject_rate)

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.metrics import (
-    ActionTable,
-    ClassTable,
-    RejectTable,
-    accuracy_reject_curve,
-    augrc,
-    aurc,
-    cost_curve,
-    e_aurc,
-)
+from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
+from abstain.metrics.counts import Counts
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
 from abstain.rules.tuning.empirical_cost import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
     from abstain.costs.costs import Costs
 
 REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
-RATES = {  # of the table of counts, those that it has
+RATES = {  # of answers and rejects; those of one class are of the positive one
     "error rate": "error_rate",
     "error among the accepted": "selective_error",
     "sensitivity": "sensitivity",
@@ -35,72 +27,55 @@ RATES = {  # of the table of counts, those that it has
 AREAS = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
 
 
-def tables(judged: Judged) -> Any:
-    """Count the decisions by true class."""
-    model, pair = judged.model, (judged.y_true, judged.y_pred)
-    if model.actions is not None:
-        return ActionTable.of(*pair, model.actions)
-    if model.several:
-        return ClassTable.of(*pair, reject_label=model.reject_label, classes=tuple(model.classes))
-    return RejectTable.of(*pair, pos_label=model.positive, reject_label=model.reject_label)
-
-
-def count_facts(judged: Judged, counts: Any) -> dict[str, Any]:
+def count_facts(judged: Judged, counts: Counts, rejected: NDArray[np.bool_]) -> dict[str, Any]:
     """The counts, the rejects by their reason, and the rates."""
-    actions = judged.model.actions
-    handed_on = {judged.model.reject_label} if actions is None else {*actions.rejects}
-    rejected = np.array([label in handed_on for label in judged.y_pred.tolist()])
     facts = {"rows": len(judged.y_true), **_table_facts(judged, counts), "reject rate": counts.reject_rate}
     facts |= {"ambiguous": int(np.sum(rejected & ~judged.novel)), "novel": int(np.sum(judged.novel))}
-    facts |= {name: getattr(counts, rate) for name, rate in RATES.items() if hasattr(counts, rate)}
-    return facts if actions is None else facts | {"coverage": counts.coverage}
+    if counts.choices.names is not None:
+        return facts | {"coverage": counts.coverage}
+    return facts | {name: getattr(counts, RATES[name]) for name in [*RATES][: 4 if counts.pair else 2]}
 
 
-def _table_facts(judged: Judged, counts: Any) -> dict[str, Any]:
+def _table_facts(judged: Judged, counts: Counts) -> dict[str, Any]:
     """The table of counts with the names of its rows and columns."""
-    model, actions, rows = judged.model, judged.model.actions, counts.counts.tolist()
-    novel = {label: int(np.sum(judged.novel & (judged.y_true == label))) for label in model.classes}
-    names = [str(label) for label in model.classes]
-    if actions is not None:
-        each = zip(names, rows, novel.values(), strict=True)
-        return {
-            "classes": names,
-            "actions": [str(name) for name in actions.names],
-            "hand the case on": [str(name) for name in actions.rejects],
-            "table": [{"actual": name, "actions": row, "novel": count} for name, row, count in each],
+    classes = counts.classes or ()
+    novel = [int(np.sum(judged.novel & (judged.y_true == label))) for label in classes]
+    each = list(zip(map(str, classes), counts.counts.tolist(), novel, strict=True))
+    if counts.pair:
+        columns = ("called negative", "rejected", "called positive")
+        sides = {
+            side: dict(zip(columns, row, strict=True)) | {"novel": count}
+            for side, (_, row, count) in zip(("negative", "positive"), each, strict=True)
         }
-    if model.several:
-        shares = {
-            "coverage": counts.class_coverage,
-            "error among the accepted": counts.class_selective_error,
-            "correct among its answers": counts.class_predictivity,
-        }
-        each = zip(names, rows, novel.values(), strict=True)
-        table: list[dict[str, Any]] = [
-            {"actual": name, "decided": row[:-1], "rejected": row[-1], "novel": count} for name, row, count in each
+        return {"classes": dict(zip(sides, classes, strict=True)), "table": sides}
+    names = {"classes": [name for name, _, _ in each]}
+    if counts.choices.names is not None:
+        actions = [str(name) for name in counts.names]
+        handed = [name for name, hands_on in zip(actions, counts.choices.hands_on, strict=True) if hands_on]
+        table = [{"actual": name, "actions": row, "novel": count} for name, row, count in each]
+        return names | {"actions": actions, "hand the case on": handed, "table": table}
+    shares = {
+        "coverage": counts.class_coverage,
+        "error among the accepted": counts.class_selective_error,
+        "correct among its answers": counts.class_predictivity,
+    }
+    return names | {
+        "table": [
+            {"actual": name, "decided": row[:-1], "rejected": row[-1], "novel": count}
+            | {share: float(values[at]) for share, values in shares.items()}
+            for at, (name, row, count) in enumerate(each)
         ]
-        for at, record in enumerate(table):
-            record |= {name: float(share[at]) for name, share in shares.items()}
-        return {"classes": names, "table": table}
-    sides = {"negative": model.negative, "positive": model.positive}
-    columns = ("called negative", "rejected", "called positive")
-    return {
-        "classes": sides,
-        "table": {
-            side: dict(zip(columns, row, strict=True)) | {"novel": novel[label]}
-            for (side, label), row in zip(sides.items(), rows, strict=True)
-        },
     }
 
 
 def curve_facts(judged: Judged) -> dict[str, Any]:
     """Key points of the curves, which need rows of all classes; novel rows are rejected first."""
     model, y, facts = judged.model, judged.y_true, dict[str, Any]()
-    if model.actions is not None or len(np.unique(y)) < len(model.classes):
+    if model.names is not None or len(np.unique(y)) < len(model.classes):
         return facts
     shared: dict[str, Any] = {}
-    if model.several:
-        score = rejected_first(model.class_scores(judged.score), judged.novel)
+    if model.positive is None:
+        score = rejected_first(judged.class_scores, judged.novel)
     else:
         score, cut = model.towards_positive(*_ranked(judged))
         shared |= {"cut": cut, "pos_label": model.positive}
@@ -123,14 +98,14 @@ def _least(judged: Judged, costs: Costs) -> RejectTable:
     """
     model, largest = judged.model, np.finfo(np.float64).max
     turned = costs if model.orientation > 0 else costs.swapped()
-    score, sign = np.clip(judged.score, -largest, largest), np.where(judged.y_true == model.classes[1], 1, -1)
-    choice, known = np.zeros(len(sign), dtype=np.int8), ~judged.novel
-    if len(np.unique(sign[known])) < 2:  # one class for all
-        choice[known] = sign[known]
+    score, code = np.clip(judged.score, -largest, largest), (judged.y_true == model.classes[1]).astype(np.intp)
+    choice, known = np.zeros(len(code), dtype=np.int8), ~judged.novel
+    if len(np.unique(code[known])) < 2:  # one class for all
+        choice[known] = 2 * code[known] - 1
     else:
-        rows = ScoredRows.of(score[known], sign[known], cut=model.cut)
+        rows = ScoredRows.of(score[known], code[known], cut=model.cut)
         choice[known] = roc_thresholds(rows, turned).decide(score[known])
-    return RejectTable.of(model.orientation * sign, model.orientation * choice, pos_label=1, reject_label=0)
+    return RejectTable.of(model.orientation * (2 * code - 1), model.orientation * choice, pos_label=1, reject_label=0)
 
 
 def _ranked(judged: Judged) -> tuple[NDArray[np.float64], float]:

@@ -16,13 +16,14 @@ from abstain.cli.exit_codes import exit_on_error
 if TYPE_CHECKING:
     from abstain.cli.tables.notation import Notation
 
-__all__ = ["COSTS", "NOTATION", "ROWS", "Given", "Option", "argument", "command_of", "option", "option_name"]
+__all__ = ["COLUMNS", "COSTS", "NOTATION", "ROWS", "Given", "Option", "argument", "command_of", "option", "option_name"]
 
 Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares it
 
 FLOAT, TEXT, TEXTS, FILE = float | None, str | None, list[str] | None, Path | None
 NOTATION = ("encoding", "decimal", "thousands", "dates", "missing_value")
 COSTS = ("false_positive", "false_negative", "reject", "cost_matrix", "actions", "reject_actions")
+COLUMNS = ("false_positive_column", "false_negative_column", "reject_column", "row_costs")
 ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 
 
@@ -71,6 +72,12 @@ OPTIONS: dict[str, Option] = {
     "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),
     "false_negative_column": option(TEXT, "COL", "Column with each row's cost of a false negative, such as an amount."),
     "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
+    "row_costs": option(
+        TEXT,
+        "PREFIX",
+        "Columns PREFIXCLASS:ACTION with each row's cost of an answer, a reject or an action; they are not features, "
+        "and other costs are those that the options state.",
+    ),
     "cost_matrix": _input_file(
         "Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
     ),

@@ -17,8 +17,7 @@ from abstain.cli.output.files import check_free, write_csv, writing
 from abstain.cli.output.printing import print_drift, print_facts, print_json, progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
-
-ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
+from abstain.rules.decisions import action_names
 
 
 def command(given: Given) -> None:
@@ -59,7 +58,7 @@ def predict(
         with writing(output, force=force) as file:
             for batch in table.batches:
                 decided = deciding.decide(table, batch)
-                scores = decided.score.T if model.several else [decided.score]
+                scores = decided.score.reshape(len(decided), -1).T
                 values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
                 added = [pl.Series(name, value) for name, value in zip(names, values, strict=True)]
                 write_csv(batch.frame.with_columns(added), file, header=rows == 0, **written)
@@ -85,12 +84,7 @@ def predict(
 
 
 def added_names(model: FittedModel) -> list[str]:
-    """The columns that predict adds: of several classes a score and a cost each, of actions a cost each."""
-    if model.several:
-        classes = [str(label) for label in model.classes]
-        handed_on = "reject" if "reject" not in classes else str(model.reject_label)
-        costs = [f"cost_{name}" for name in (*classes, handed_on)]
-        return [*ADDED[:3], *(f"score_{name}" for name in classes), *costs]
-    if model.actions is not None:
-        return [*ADDED[:4], *(f"cost_{name}" for name in model.actions.names)]
-    return list(ADDED)
+    """The columns that predict adds: a score, of several classes one for each, and a cost of each action."""
+    scores = ["score"] if model.positive is not None else [f"score_{label}" for label in model.classes]
+    costs = [f"cost_{name}" for name in action_names(model.rule.labels, model.rule.costs)]
+    return ["label", "rejected", "reason", *scores, *costs]

@@ -211,8 +211,9 @@ class CostOptions:
             each = zip(actions.labels, actions.values.tolist(), strict=True)
             cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
         else:
-            positive, reject = classes[1] if len(classes) == 2 else None, given.reject_label or REJECT
-            labels = Labels.named(np.array(classes, dtype=object), pos_label=positive, reject_label=reject, rejects=True)
+            positive, reject = classes[1] if len(classes) == 2 else None, getattr(given, "reject_label", None) or REJECT
+            known = np.array(classes, dtype=object)
+            labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
             cells = Stated.of(given, classes).cells(labels, reject)
         return cells_plan(table, given.row_costs, cells)
 
@@ -245,9 +246,9 @@ def _columns_of_two(given: Any) -> CostPlan:
             continue
         if name == "reject" and number is None:
             raise UsageError(MISSING)
-        cost = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
+        cost: Any = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
         two = isinstance(cost, tuple)
-        pairs = zip(("reject_negative", "reject_positive"), cost, strict=True) if two else [(name, cost)]
+        pairs = [("reject_negative", cost[0]), ("reject_positive", cost[1])] if two else [(name, cost)]
         try:
             plan += [(key, positive_number(key, value)) for key, value in pairs]
         except ValueError as error:

@@ -56,9 +56,7 @@ class Deciding:
         guarded, X = guarded_rows(self.model.estimator, rows)
         now = guarded._fitted_
         found, unusual = now.decided(X, row_costs), now.guard.unusual(X)
-        known = now.calibration.choices is not None
-        choices = now.counted(found) if known else None
-        new = DriftCounts.of_decided(guarded, X, unusual, choices)
+        new = DriftCounts.of_decided(guarded, X, unusual, found)
         self._counts = new if self._counts is None else self._counts + new
         return now.without(found, now.guard.novel(unusual))
 

@@ -31,11 +31,12 @@ class OutsideTraining:
 
     def __init__(self, seen: SeenColumns, dates: Collection[str] = ()) -> None:
         self._seen, self._dates = seen, dates
-        self._found = Outside(0, tuple(OutsideColumn(column, 0) for column in seen))
+        self._found = Outside(0, ())
 
     def add(self, cells: pl.DataFrame) -> None:
         """Count those of a batch."""
-        self._found += self._seen.outside(cells)
+        new = self._seen.outside(cells)
+        self._found = self._found + new if self._found.columns else new
 
     def words(self) -> list[str]:
         """One sentence for each of the columns with the most such values, then how many more there are.

@@ -99,7 +99,7 @@ class TableOptions:
         return names
 
     def labelled(self, table: InputTable, batch: Batch) -> tuple[Batch, NDArray[np.bool_], CostPlan, dict[str, Any]]:
-        """Return the rows with a label, which these are, where costs are from, and what a `TrainingTable` has besides."""
+        """Return the rows with a label, which these are, where costs are from, and the rest of a `TrainingTable`."""
         missing = self.notation.missing
         y = labels(table, batch, self.target, missing)
         present = np.array([label is not None for label in y])

@@ -14,8 +14,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
-from abstain.costs.actions import Actions
-from abstain.estimators.fitting.routing import group_parameters
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts
 from abstain.report.model import Report
@@ -27,24 +26,22 @@ if TYPE_CHECKING:
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     model, by_row = judged.model, judged.row_costs
-    if judged.costs is None:
+    if not judged.priced:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     shared = _facts(judged.path, len(judged.y_true), model, model.final)
-    shared |= {"row_names": judged.places, "novel": judged.novel}
+    shared |= {"row_names": judged.places, "novel": judged.novel, "pos_label": model.positive}
     report: Any
-    if model.several or model.actions is not None or by_row is not None:
-        own = {} if by_row is None else {"row_costs": by_row.table(), "pos_label": model.positive}
-        score = model.class_scores(judged.score) if model.several else judged.score
-        own |= {"forced": judged.forced, "score": score, "reject_label": model.reject_label}
-        report = Report.of_decisions(judged.y_true, judged.y_pred, model.costs if by_row is None else None, **own, **shared)
+    if by_row is None and model.names is None and model.positive is not None:
+        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, cut=model.cut, **shared)
     else:
-        cuts = {"cut": model.cut, "pos_label": model.positive}
-        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **cuts, **shared)
+        score = judged.score if model.positive is not None else judged.class_scores
+        own = {"row_costs": by_row, "forced": judged.forced, "score": score, "reject_label": model.reject_label}
+        report = Report.of_decisions(judged.y_true, judged.y_pred, model.costs, **own, **shared)
     write_page(report, path, force=force)
 
 
 def write_comparison(
-    table: TrainingTable, compared: Comparison, models: Mapping[str, Any], path: Path, *, force: bool
+    table: TrainingTable, costs: Any, compared: Comparison, models: Mapping[str, Any], path: Path, *, force: bool
 ) -> str:
     """Write the report of the rule that the verdict of a comparison is on, and return its name.
 
@@ -52,25 +49,26 @@ def write_comparison(
     of thresholds for all of them; without one, the page is the table of classes and decisions.
     """
     name = compared.best if compared.verdict is None else compared.verdict.name
-    held_out, actions = compared.answers[compared.names.index(name)], isinstance(compared.costs, Actions)
-    model = models[name]
-    fitted = final_estimator(model.fit(table.rows, table.y, **group_parameters(model, table.groups)))
+    held_out, model, by_row = compared.answers[compared.names.index(name)], models[name], table.row_costs
+    parameters = group_parameters(model, table.groups)
+    parameters |= {} if by_row is None else row_cost_parameters(model, "fit", by_row)
+    fitted = final_estimator(model.fit(table.rows, table.y, **parameters))
     shared = _facts(table.path, len(table.y), table, fitted) | {
         "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
         "comparison": compared,
         "novel": held_out.novel,
         "unseen": True,
-        "pos_label": None if actions else table.positive,
+        "pos_label": table.positive,
     }
     shared["model_facts"] = {"Fitted on": "all rows; the decisions are those of the folds"} | shared["model_facts"]
     report: Any
-    if not actions and _have_one_pair(held_out, fitted.classes_):
+    if costs is not None and costs.names is None and _have_one_pair(held_out, fitted.classes_):
         shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
         report = Report.of(table.y, costs=compared.costs, **shared)
     else:
-        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
+        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label, "row_costs": by_row}
         score = held_out.class_scores  # of two classes, scores of different folds have no order
-        report = Report.of_decisions(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
+        report = Report.of_decisions(table.y, held_out.predicted, costs, score=score, **answers, **shared)
     write_page(report, path, force=force)
     return name
 

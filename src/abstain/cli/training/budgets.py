@@ -42,7 +42,6 @@ from abstain.rules.tuning.calibration_size import OTHERWISE, calibration_sizes
 from abstain.rules.tuning.class_error import ClassErrorBound
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
-from abstain.rules.tuning.scored_rows import ScoredRows
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
 
@@ -156,10 +155,12 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     classifier, rows = final.estimator_, final._fitted_.rows
     found = machine_of(classifier)
     facts = own_facts(classifier) if found is None else {"machine": found[0], **found[1]}
-    truth, choice = rows.sign if isinstance(rows, ScoredRows) else rows.code, final.rule_.choose(rows.score)
-    accepted = choice != 0
+    rule = final.rule_
+    choice = rule.choose(rows.score)
+    accepted = ~rule.is_reject(choice)
     rejected = float(np.mean(~accepted))
-    wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
+    answer = np.array(rule.answers)[choice]
+    wrong = float(np.mean(answer[accepted] != rows.code[accepted])) if accepted.any() else math.nan
     facts |= budget.facts | {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if final.certificate_ is not None:
         return facts | _promise_facts(final.certificate_, rejected)
@@ -177,12 +178,12 @@ def _promised(
     classifier: Callable[[TrainingTable, TrainingOptions], Any],
 ) -> Pipeline:
     """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
-    code = np.unique(table.y, return_inverse=True)[1] + 1
+    code = np.unique(table.y, return_inverse=True)[1]
     with _plain_errors():
         request = Request.of(model)
         labels = labels_for(model, request, table.y)
-        request = request.of_classes(labels, table.positive)
-        sizes = calibration_sizes(request, labels, np.bincount(code)[1:], None)
+        request = request.of_classes(labels)
+        sizes = calibration_sizes(request, labels, np.bincount(code), None)
         held = held_out_rows(code, sizes, table.groups, options.seed)
     fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
     pipeline = fitted_pipeline(fitting, classifier(fitting, options))

@@ -11,7 +11,6 @@ from typing import Any
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.costs.actions import Actions
 from abstain.estimators.novelty.guard import rows_needed
 from abstain.estimators.novelty.guard_rows import calibration_size
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
@@ -86,7 +85,7 @@ def _no_guard(table: TrainingTable, costs: Any) -> str:
     """Why these rows or costs cannot have a guard; empty if they can."""
     if table.mapped:
         return "rows that are read by blocks are not in memory, where the guard is fitted"
-    if isinstance(costs, Actions) and not costs.rejects:
+    if getattr(costs, "names", None) is not None and not any(costs.hands_on):
         return "none of the actions hands a case on, so that such a row could not be rejected"
     return ""
 

@@ -60,8 +60,6 @@ def trained(
             rows = table if client is None else spread(client, table)
             model = fitted_pipeline(rows, own_machine(table, costs, options), options.guard)
         return model, own_facts(unguarded(model)[-1]) | _expected(table, costs, model)
-    if table.row_costs is not None:
-        raise UsageError(f"columns of costs do not apply to --machine {options.machine}; leave one out.")
     model, choice = searched(table, costs, options)
     return model, _facts(table, costs, unguarded(model)[-1], choice)
 
@@ -163,5 +161,4 @@ def _trained_on(table: TrainingTable, model: Any) -> dict[str, Any]:
 
 def _next(table: TrainingTable) -> str:
     """Say what tells more about new rows; compare is named if it takes this table."""
-    alone = table.row_costs is not None or table.mapped
-    return f"{NEXT}." if alone else f"{NEXT}, and so does 'abstain compare'."
+    return f"{NEXT}." if table.mapped else f"{NEXT}, and so does 'abstain compare'."

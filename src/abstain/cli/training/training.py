@@ -12,13 +12,12 @@ from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import BEST, SVM
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.cost_columns import ERRORS, named_columns
 from abstain.cli.input.grids import stated_grid
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.tables.memory import cache_size
 from abstain.cli.training.guarding import GuardPlan, guard_facts
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
 from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -159,15 +158,18 @@ def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) 
 
 
 def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
-    if isinstance(costs, Actions):
-        return {"hand the case on": [str(name) for name in costs.rejects]}
-    if isinstance(costs, ClassCosts):
-        errors = sorted({cost for row in costs.errors for cost in row if cost})
+    names, stated = (*ERRORS, "reject"), table.plan.costs
+    if costs is not None and costs.names is not None:
+        found = {"hand the case on": [str(name) for name in costs.rejects]}
+        return found | ({"columns of costs": named_columns(stated)} if stated else {})
+    if costs is None and stated and stated[0][0] != names[0]:
+        return {"columns of costs": named_columns(stated)}
+    if costs is not None and costs.n_classes > 2:
+        errors = sorted({cost for row in costs.errors.tolist() for cost in row if cost})
         known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
         return {"error costs": known, "reject costs": costs.reject}
-    names = ("false_positive", "false_negative", "reject")
-    stated: Any = table.plan.costs if costs is None else [(name, getattr(costs, name)) for name in names]
-    read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in stated]
+    each = stated if costs is None else [(name, getattr(costs, name)) for name in names]
+    read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in each]
     return {f"{name.replace('_', ' ')} costs": source for name, source in read}
 
 

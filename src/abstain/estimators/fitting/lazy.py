@@ -93,7 +93,7 @@ def applied(function: Callable[..., Any], score: Any, row_costs: Any = None, sam
     rows = "nk"[: score.ndim]
     out = "nm"[: meta.ndim]
     axes = {"m": meta.shape[1]} if meta.ndim > 1 else {}
-    given = (score, rows)
+    given: tuple[Any, ...] = (score, rows)
     if row_costs is not None:
         costs = _like(row_costs, score)
         given += (costs, "nca"[: costs.ndim])

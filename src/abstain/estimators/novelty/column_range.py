@@ -10,8 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.novelty.columns import as_numbers, as_texts
-
 __all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers"]
 
 KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
@@ -45,10 +43,6 @@ class SeenNumbers:
             missing = int(np.isnan(numbers).sum())
             least, most = np.fmin.reduce(numbers, initial=np.inf), np.fmax.reduce(numbers, initial=-np.inf)
         return cls(name, len(numbers) - missing, missing, float(least), float(most))
-
-    def counted(self, cells: NDArray[Any]) -> SeenNumbers:
-        """The same of other cells; texts that are not numbers count as missing."""
-        return SeenNumbers.of(self.name, as_numbers(cells)[0])
 
 
 @dataclass(frozen=True)
@@ -89,13 +83,6 @@ class SeenCategories:
     def present(self) -> int:
         """The number of cells with a value."""
         return sum(self.counts.values()) + self.rest
-
-    def counted(self, cells: NDArray[Any]) -> SeenCategories:
-        """The same categories counted in other cells, 0 for those that do not occur; all others are in `rest`."""
-        counts = Counter(as_texts(cells).tolist())
-        missing = counts.pop(None, 0)
-        found = {text: counts[text] for text in self.counts}
-        return SeenCategories(self.name, found, counts.total() - sum(found.values()), missing)
 
 
 SeenColumn = SeenNumbers | SeenCategories

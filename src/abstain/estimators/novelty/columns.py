@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["CellTable", "as_numbers", "as_texts"]
+__all__ = ["CellTable", "as_numbers", "as_texts", "objects"]
 
 TOGETHER = 8  # columns of an array that are read in one pass: the rows of a C array lie in cache lines of 64 bytes
 DAY = np.timedelta64(1, "D")
@@ -89,9 +89,7 @@ def as_numbers(cells: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[Any]]:
 
 def as_texts(cells: NDArray[Any]) -> NDArray[Any]:
     """The cells as text; of numbers, whole ones without a decimal point."""
-    if cells.dtype == object:
-        return cells
-    return _texts(cells)
+    return cells if cells.dtype == object else _texts(cells)
 
 
 def _number(text: str | None) -> float:
@@ -107,8 +105,8 @@ def _pandas(column: Any) -> NDArray[Any]:
         return _finite(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in "mM":
         return _cells(column.to_numpy(dtype="datetime64[ns]" if kind == "M" else "timedelta64[ns]"))
-    objects = np.asarray(column, dtype=object)
-    return _texts(objects) if str(column.dtype) == "category" else _cells(objects)
+    cells = np.asarray(column, dtype=object)
+    return _texts(cells) if str(column.dtype) == "category" else _cells(cells)
 
 
 def _polars(column: Any) -> NDArray[Any]:
@@ -119,8 +117,8 @@ def _polars(column: Any) -> NDArray[Any]:
         return _finite(column.cast(pl.Float64).to_numpy())
     if str(dtype).startswith(("Date", "Duration")):
         return _cells(column.to_numpy())
-    objects = _objects(column.to_list())
-    return objects if str(dtype) == "String" else _cells(objects)
+    cells = objects(column.to_list())
+    return cells if str(dtype) == "String" else _cells(cells)
 
 
 def _cells(column: NDArray[Any]) -> NDArray[Any]:
@@ -138,7 +136,7 @@ def _cells(column: NDArray[Any]) -> NDArray[Any]:
 
 def _texts(column: NDArray[Any]) -> NDArray[Any]:
     cells = column.tolist()  # of str, which most of them are, faster than the elements of an array
-    return _objects([cell if type(cell) is str else None if _is_missing(cell) else _text(cell) for cell in cells])
+    return objects([cell if type(cell) is str else None if _is_missing(cell) else _text(cell) for cell in cells])
 
 
 def _text(cell: Any) -> str:
@@ -166,7 +164,8 @@ def _is_missing(cell: Any) -> bool:
         return True
 
 
-def _objects(cells: list[Any]) -> NDArray[Any]:
+def objects(cells: Sequence[Any]) -> NDArray[Any]:
+    """An array of these cells, whatever they are."""
     found = np.empty(len(cells), dtype=object)
     found[:] = cells
     return found

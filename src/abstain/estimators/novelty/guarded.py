@@ -112,15 +112,10 @@ class Guarded(Fitted):
         answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
         return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
 
-    def rule_of(self, row_costs: Any, n: int) -> Rule:
-        """Return the rule that decides n rows, by their own costs if they are given."""
-        rule = self.rule
-        return rule.read_rows(row_costs, n)
-
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
         found, labels = self.decide(X, row_costs), self.rule.labels
-        rule = self.rule_of(row_costs, len(found))
+        rule = self.rule.for_rows(row_costs, len(found))
         if self._names is not None:
             choice = positions(found.label, self._names, "the decisions", "the actions")
         else:

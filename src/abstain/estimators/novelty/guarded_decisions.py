@@ -13,7 +13,7 @@ from abstain.estimators.fitting.decide import RejectMixin, fitted
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
-from abstain.estimators.wrapping import AroundClassifier
+from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.machines.response_machine import sorted_scores
 from abstain.rules.rule import Decisions
 
@@ -24,16 +24,6 @@ def in_memory(X: Any) -> None:
     """Raise an error for dask arrays and frames."""
     some = "NoveltyRejector(FrozenEstimator(classifier)).fit(some_rows, some_labels)"
     refuse_dask(X, "NoveltyRejector", f"pass it chunk by chunk, and fit the guard on some of the rows, {some}")
-
-
-def _classifier_has(name: str) -> Any:
-    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-
-    def check(estimator: GuardedDecisions) -> bool:
-        now = vars(estimator).get("_fitted_")
-        return hasattr(estimator.estimator if now is None else now.estimator, name)
-
-    return check
 
 
 class GuardedDecisions(RejectMixin, AroundClassifier):
@@ -147,10 +137,10 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         """
         now = self._for(X)
         found = now.decide(X, row_costs)
-        sets = now.rule_of(row_costs, len(found)).included(found.score, include)
+        sets = now.rule.for_rows(row_costs, len(found)).included(found.score, include)
         return np.asarray(sets | found.novel[:, np.newaxis])
 
-    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, whether a row is novel or not."""
         classifier = self._for(X).estimator

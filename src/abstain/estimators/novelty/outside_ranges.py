@@ -1,10 +1,11 @@
-"""Values of new rows that the training rows did not have, counted by column, in words and as facts."""
+"""The cells of new rows counted by column: like those of the training rows, or outside; in words and as facts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ EPOCH, FURTHEST = np.datetime64(0, "D"), 1e6  # days: years of at most four digi
 
 @dataclass(frozen=True)
 class OutsideColumn:
-    """The cells of one column that are outside the training rows.
+    """The cells of one column of new rows, and those of them that are outside the training rows.
 
     Attributes
     ----------
@@ -41,6 +42,8 @@ class OutsideColumn:
         the 1,000 most frequent.
     hidden : int
         The cells of the other unseen categories.
+    known : tuple of int
+        The cells of each category of training, in its order.
     """
 
     seen: SeenColumn
@@ -52,6 +55,7 @@ class OutsideColumn:
     largest: float = float("-inf")
     unseen: Counter[str] = field(default_factory=Counter)
     hidden: int = 0
+    known: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> OutsideColumn:
@@ -60,8 +64,8 @@ class OutsideColumn:
             return cls._of_numbers(seen, cells)
         counts = Counter(as_texts(cells).tolist())
         missing = counts.pop(None, 0)
-        unseen = {text: count for text, count in counts.items() if text not in seen.counts and not seen.rest}
-        return cls(seen, len(cells), missing, unseen=Counter(unseen))
+        known = tuple(counts.pop(text, 0) for text in seen.counts)
+        return cls(seen, len(cells), missing, unseen=Counter() if seen.rest else counts, known=known)
 
     @classmethod
     def _of_numbers(cls, seen: SeenNumbers, cells: NDArray[Any]) -> OutsideColumn:
@@ -75,14 +79,22 @@ class OutsideColumn:
 
     def __add__(self, other: OutsideColumn) -> OutsideColumn:
         """The counts of both."""
-        unseen = self.unseen + other.unseen
-        kept = Counter(dict(_ranked(unseen)[:KEPT])) if len(unseen) > KEPT else unseen
-        summed: dict[str, Any] = {
-            name: getattr(self, name) + getattr(other, name) for name in ("rows", "missing", "below", "above")
-        }
-        summed |= {"hidden": self.hidden + other.hidden + unseen.total() - kept.total(), "unseen": kept}
+        counts = ("rows", "missing", "below", "above", "unseen", "hidden")
+        summed: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in counts}
         summed |= {"smallest": min(self.smallest, other.smallest), "largest": max(self.largest, other.largest)}
-        return OutsideColumn(self.seen, **summed)
+        return replace(self, known=tuple(map(add, self.known, other.known)), **summed).trimmed()
+
+    def trimmed(self) -> OutsideColumn:
+        """Count all but the most frequent of the unseen categories together, if there are many."""
+        if len(self.unseen) <= KEPT:
+            return self
+        kept = Counter(dict(_ranked(self.unseen)[:KEPT]))
+        return replace(self, unseen=kept, hidden=self.hidden + self.unseen.total() - kept.total())
+
+    @property
+    def present(self) -> int:
+        """The number of cells with a value; in a column of numbers, with a number."""
+        return self.rows - self.missing - (self.unseen_rows if isinstance(self.seen, SeenNumbers) else 0)
 
     @property
     def newly_missing(self) -> int:

@@ -72,19 +72,10 @@ class SeenColumns:
                 return column
         raise KeyError(name)
 
-    def counted(self, X: Any) -> SeenColumns:
-        """Count other rows in the same columns, of the same kinds and with the same categories, for comparison."""
-        table, positions = self._table(X)
-        cells = zip(self.columns, table.columns(positions), strict=True)
-        return SeenColumns(table.rows, tuple(column.counted(its) for column, its in cells))
-
     def outside(self, X: Any) -> Outside:
-        """Count the values of other rows that did not occur in training; sums over batches are `Outside` too."""
-        table, positions = self._table(X)
-        return Outside(table.rows, tuple(map(OutsideColumn.of, self.columns, table.columns(positions))))
-
-    def _table(self, X: Any) -> tuple[CellTable, list[int]]:
+        """Count the values of other rows, and those that did not occur in training; batches can be summed."""
         table = CellTable.of(X)
         if table is None:
             raise ValueError("X must be a table with two axes, not sparse, as the training rows were.")
-        return table, table.positions([column.name for column in self.columns])
+        positions = table.positions([column.name for column in self.columns])
+        return Outside(table.rows, tuple(map(OutsideColumn.of, self.columns, table.columns(positions))))

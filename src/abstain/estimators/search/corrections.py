@@ -66,7 +66,7 @@ def corrections(
     weight: NDArray[np.float64],
     start: Sequence[Correction] | None = None,
 ) -> list[Correction]:
-    """Fit a correction to the scores of each machine, (machines, rows) or (machines, rows, classes); weights of mean 1."""
+    """Fit a correction to the scores of each machine, (machines, rows) or (machines, rows, classes); mean weight 1."""
     if scores.ndim > 2:
         if not len(code):
             return [UNTUNED] * len(scores)

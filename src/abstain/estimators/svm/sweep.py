@@ -47,7 +47,7 @@ def reject_price_sweep(
     sample_weight : array-like of shape (n_samples,), default=None
         Factors on C for each row.
     row_costs : None
-        Not supported: a sweep varies the one reject cost of all rows.
+        Must be None: a sweep varies the one reject cost of all rows.
 
     Returns
     -------

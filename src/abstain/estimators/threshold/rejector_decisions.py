@@ -11,23 +11,13 @@ from sklearn.utils.metaestimators import available_if
 
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_rows
-from abstain.estimators.wrapping import AroundClassifier
+from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.machines.class_calibration import in_favour
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.tuning.class_error import ClassErrorBound
 
 __all__ = ["TunedDecisions"]
-
-
-def _classifier_has(name: str) -> Any:
-    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-
-    def check(estimator: TunedDecisions) -> bool:
-        fitted = vars(estimator).get("_fitted_")
-        return hasattr(estimator.estimator if fitted is None else fitted.machine.classifier, name)
-
-    return check
 
 
 class TunedDecisions(RejectMixin, AroundClassifier):
@@ -71,12 +61,12 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         cuts = np.array([*bound.cuts.values()])
         return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
-    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
         return _probabilities(self._now.machine.classifier, X)
 
-    @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`, by the classifier."""
         return _probabilities(self._now.machine.classifier, X, "predict_log_proba")

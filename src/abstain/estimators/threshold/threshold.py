@@ -22,6 +22,8 @@ from abstain.estimators.threshold.rejector_decisions import TunedDecisions
 from abstain.estimators.threshold.retuning import RetuneMixin
 from abstain.rules.tuning.request import Request
 
+_SHARE = Interval(RealNotInt, 0, 1, closed="neither")
+
 
 class ThresholdRejector(RetuneMixin, TunedDecisions):
     """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
@@ -82,7 +84,8 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
         thresholds are tuned on the same rows, as in FR02. If `fit` is given groups, a number of folds means
         `StratifiedGroupKFold`. With `max_error` and `class_error` it can be "prefit"; the default, 5, makes no folds,
         and rows are held out instead (`calibration_size`). Other folds are for ``conformal="cross"`` only: scores of
-        folds with a classifier fitted on all rows are refused, because nothing is proven of them.
+        folds with a classifier fitted on all rows are refused, because nothing is proven of them, and simulations
+        missed the promises by far.
     conformal : {"split", "cross"}, default="split"
         For `class_error`, unless ``cv="prefit"``. "split": the classifier is fitted without the calibration rows, so
         that the promise holds as stated. "cross": one classifier for each fold of `cv`; a row is scored by each of
@@ -107,10 +110,8 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
     ----------
     estimator_ : classifier
         The fitted classifier, with a sigmoid if one was needed; for "cross" a value with all of them, `classifiers`.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    reject_label_ : scalar
-        The label of a rejected row.
+    classes_, reject_label_ : ndarray of shape (n_classes,), scalar
+        The classes, sorted, and the label of a rejected row.
     thresholds_ : Thresholds, or ndarray of shape (n_classes,)
         In the units of the score, oriented to ``classes_[1]``. With more than two classes, the cut on the lead (for
         "chow" on the logarithm of the largest probability) for each class answered; for `class_error` the lead over the
@@ -130,10 +131,9 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
     -----
     `predict_forced` is the classifier's own decision for "symmetric", the cheapest class by the probability for "chow",
     and the decision at the single threshold of least cost for "roc" with two classes. With more, the classifier's own
-    decision is the class of its highest score; `SVC` and `RejectSVC` without costs count votes, and where these tie the
-    highest score can be another class. With unequal costs the cheapest of several classes may be another one, which
-    "symmetric" and "roc" never answer: they reject instead. "chow" does, and needs probabilities that are good enough;
-    around forests, naive Bayes and sigmoids of `SVC` tuned cuts were cheaper, so that "auto" does not take it.
+    decision is the class of its highest score (where the votes of an `SVC` tie, it may predict another). If another
+    class would be cheaper, "symmetric" and "roc" never answer it: they reject instead. "chow" does, and needs good
+    probabilities; around forests, naive Bayes and sigmoids of `SVC` tuned cuts were cheaper, so "auto" avoids it.
 
     The expected costs of `decide` are those of the classifier's `predict_proba`; nan without it, or without costs.
 
@@ -149,14 +149,11 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
     confidence is lower than stated. The test counts rows as independent. Whole groups are held out, but if rows of a
     group resemble each other, the confidence is lower than stated.
 
-    What `class_error` promises, and what not, is stated in `ClassErrorBound`, which `certificate_` then is. Nothing
-    that was fitted may have seen the calibration rows: give the whole Pipeline as `estimator`, with its scaling and its
-    search for parameters.
-
-    With `class_error`, `predict_forced` is the answer where there is one; otherwise the classifier's own decision,
-    among the classes in the set if there are any (for "cross" by p-values). `predict_set` is the conformal set, which
-    can be empty. Weights are for the classifier's `fit`; calibration counts each row once, except rows of weight 0,
-    which are left out.
+    What `class_error` promises is stated in `ClassErrorBound`. Nothing that was fitted may have seen the calibration
+    rows: give the whole Pipeline as `estimator`, with its scaling and its search for parameters. With `class_error`,
+    `predict_forced` is the answer where there is one; otherwise the classifier's own decision, among the classes in the
+    set if there are any (for "cross" by p-values). `predict_set` is the conformal set, which can be empty. Weights are
+    for the classifier's `fit`; calibration counts each row once, except rows of weight 0, which are left out.
 
     References
     ----------
@@ -190,15 +187,12 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
+        # checked together, by Request, and with y, by Labels
         **dict.fromkeys(("costs", "reject_rate", "max_error", "class_error", "confidence", "method"), "no_validation"),
+        **dict.fromkeys(("pos_label", "reject_label"), "no_validation"),
         "cv": ["cv_object", StrOptions({"prefit", "train"})],
         "conformal": [StrOptions({"split", "cross"})],
-        "calibration_size": [
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
-        **dict.fromkeys(("pos_label", "reject_label"), "no_validation"),
+        "calibration_size": [_SHARE, Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -258,9 +252,8 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
             With `class_error` for fitting only.
         groups : array-like of shape (n_samples,), default=None
             Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`, to the
-            folds of the sigmoid, and to the classifier's own search if its `fit` takes groups (`RejectSVCCV`, a search
-            whose `cv` is a group splitter, a Pipeline that ends in one); whole groups are held out for `max_error` and
-            `class_error`. No effect for ``cv="prefit"``.
+            folds of the sigmoid, and to the classifier's own search if its `fit` takes groups. Whole groups are held
+            out for `max_error` and `class_error`. No effect for ``cv="prefit"``.
         row_costs : array-like or data frame, default=None
             Costs of each row, as in `RejectSVC.fit`. They say that rows to decide on will come with theirs: decisions
             are then by Chow's rule, for which nothing is tuned.
@@ -270,7 +263,7 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
         ThresholdRejector
             The fitted estimator.
         """
-        if not isinstance(self.estimator, LinearRejectSVC):  # which reads the chunks of dask arrays one by one
+        if not isinstance(self.estimator, LinearRejectSVC):  # which reads the chunks of a dask array one by one
             some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
             refuse_dask(X, "ThresholdRejector", some)
         request = Request.of(self, by_row=row_costs is not None)
@@ -297,6 +290,8 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
             scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
-        rows = scored.rows(code, weight)
+        rows, at = None, scored.index
+        if scored.score is not None:
+            rows = ScoredRows.of(scored.score, code[at], None if weight is None else weight[at], flaw=scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from abstain.costs.tangents import COUNT, ends_of_reject, own_cuts
 from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -24,7 +25,8 @@ from abstain.files.codecs.search_codec import check_grid, grid_arrays, grid_from
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.losses.double_hinge import class_losses
+from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
@@ -38,14 +40,13 @@ PAIRS = layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1"
 ROUNDING = 1e-12  # in a coefficient that counts as 0, as a share of the largest that its row may have
 HEAVIEST = 1e9  # times C: the largest weight of a row. Sample weights are not in the file
 ROW_COSTS = {"largest": FINITE, "n_knots": whole(1)}
-MOST_KNOTS = 60  # of a loss
 
 
 def svc_parts(estimator: RejectSVC) -> Parts:
     """Return the fields and arrays of a fitted RejectSVC or RejectSVCCV; an error if it contradicts its parameters."""
     fitted: Any = estimator._fitted_
     several, largest = fitted.rule.labels.n_classes > 2, fitted.largest_row_cost
-    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest)
+    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=bool(_spread(fitted.rule)))
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
@@ -55,7 +56,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     if several:
         _check_machines(fitted, float(estimator.tol))
         state = {"machines": machine, "rule": rule_state(fitted.rule, cuts), "proofs": proofs_state(fitted.proofs)}
-        return state | _row_costs(fitted), arrays | found
+        return state | _row_costs(fitted) | _spread(fitted.rule), arrays | found
     if largest is None and losses[0].n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     _check_rows(fitted, trained, float(C) * (1.0 if largest is not None else losses[0].steepest))
@@ -75,9 +76,11 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(estimator, classes, costs.get("largest"))
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=fields.flag("spread"))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
-    refuse(n_knots > MOST_KNOTS, "the costs of its training rows are not possible.")
+    plain = len(classes) == 2 and (rule.costs is None or rule.costs.names is None)
+    # a knot for each tangent of a row: at its cuts, and spread between them
+    refuse(n_knots > (2 if plain else len(rule.answers) + COUNT), "the costs of its training rows are not possible.")
     if len(classes) > 2:
         rule = with_lead(rule, cuts) if cuts else rule
         found = _class_from(rule, fields, arrays, n_features, searches=searches)
@@ -86,7 +89,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     machine = machines.machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
     refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
     own, n_rows = beside(arrays, MACHINE), machine.n_rows
-    fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": n_rows})
+    fitting(own, SETS | (search_specs(own) if searches else {}), "machine", {"n": n_rows})
     (proof,) = proofs_from([fields.take("proof", dict)], 1)
     held = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
     given = (machine, rule, (proof,), costs.get("largest"))
@@ -97,14 +100,15 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 def linear_parts(estimator: LinearRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted LinearRejectSVC or LinearRejectSVCCV."""
     fitted: FittedMachines = estimator._fitted_
-    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
+    spread = _spread(fitted.rule)
+    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, spread=bool(spread))
     machine: Any = getattr(fitted, "trained", fitted.machine)
     state: dict[str, Any] = {"machine": {}, "rule": rule_state(fitted.rule, _numbers(estimator, fitted, rule))}
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
     weights = np.atleast_2d(getattr(machine, "weights", np.zeros((len(fitted.proofs), 1))))
     for w, proof in zip(weights, fitted.proofs, strict=True):
         check_linear(proof, w, float(estimator.tol))
-    if isinstance(machine, KernelMachine | OneVsRestMachine):
+    if isinstance(machine, KernelMachine):
         state["machine"], arrays = machines.landmark_parts(estimator, machine)
     else:
         check_kernel(estimator, machine, None)
@@ -112,6 +116,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     state["proofs"] = proofs_state(fitted.proofs)
     if fitted.largest_row_cost is not None:
         state["largest_row_cost"] = fitted.largest_row_cost
+    state |= spread
     arrays = prefixed(arrays, MACHINE)
     if not isinstance(fitted, FittedLinearSearch):
         return state, arrays
@@ -124,7 +129,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     largest = fields.take("largest_row_cost", FINITE) if "largest_row_cost" in fields else None
-    rule, _ = _implied(estimator, classes, largest)
+    rule, _ = _implied(estimator, classes, largest, spread=fields.flag("spread"))
     count = len(classes) if len(classes) > 2 else 1
     if count > 1 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -132,7 +137,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     make = machines.landmark_from if "kernel" in given else machines.machine_from
     machine = make(given, within(arrays, MACHINE), n_features, count)
     own = beside(arrays, MACHINE)
-    fitting(own, search_specs(own) if searches else {}, "machine", {})
+    fitting(own, search_specs(own, halves=False) if searches else {}, "machine", {})
     found = FittedMachines(machine, rule, proofs_from(fields.take("proofs", list), count), largest)
     if not searches:
         return found
@@ -153,13 +158,25 @@ def _rule_from(fields: Fields, *, searches: bool) -> tuple[Any, tuple[float, ...
     return rule_from(fields.take("rule", dict), lambda n: tuned.get(n, (0, 1, 3) if searches else (0,)))
 
 
-def _implied(estimator: Any, classes: Any, largest: float | None) -> tuple[Any, Any]:
+def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: bool) -> tuple[Any, Any]:
     """Return the rule and the losses that follow from the parameters, the classes and the largest cost of a row."""
     if largest is not None and not (largest > 0.0 and estimator.rule == "chow"):
         raise ModelFileError("the costs of its training rows are not possible.")
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
-    return implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    if spread == bool(_spread(rule)):
+        return rule, losses
+    possible = not spread and rule.costs.names is None and largest is None
+    refuse(not possible, "the tangents of its losses are not possible.")
+    ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
+    return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)
+
+
+def _spread(rule: Rule) -> dict[str, bool]:
+    """Return the field that says that the losses of several classes have tangents spread over their cuts."""
+    ladders = isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
+    return {"spread": True} if ladders and rule.readout.tangents.shape[-1] > 2 else {}  # type: ignore[attr-defined]
 
 
 def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
@@ -177,7 +194,7 @@ def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
 def _class_parts(fitted: FittedSVC) -> Parts:
     machine = fitted.machine
     kernel, storage, arrays = machines.expansion_parts(machine)
-    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.biases}
+    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.bias}
     arrays["class_support"] = fitted.n_support.astype("<i8")
     pairs = isinstance(machine, OneVsOneMachine)
     own = machines.csr_arrays(csr_array(machine.coef), "coef") if pairs else {"coef": machine.coef, "sets": fitted.sets}
@@ -198,7 +215,7 @@ def _class_from(rule: Rule, fields: Fields, arrays: Arrays, n_features: int, *, 
         raise ModelFileError("the indices of its support vectors are not different indices of training rows.")
     proofs, biases = proofs_from(fields.take("proofs", list), m), arrays["biases"]
     if rest:
-        machine = OneVsRestMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
+        machine = KernelMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
     else:
         coef = machines.csr_from(arrays, "coef", (m, len(support)))
         machine = OneVsOneMachine(kernel, vectors, coef, biases, support, n_rows, n_support)
@@ -232,4 +249,4 @@ def _check_machines(fitted: FittedSVC, tol: float) -> None:
         size = np.abs(row)
         room = max(UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
         refuse(abs(float(row.sum())) > room, "the coefficients of one of its machines do not sum to 0.")
-        check_expansion(proof, row, float(machine.biases[k]), machine.kernel, tol)
+        check_expansion(proof, row, float(machine.bias[k]), machine.kernel, tol)

@@ -18,7 +18,7 @@ from abstain.files.format.errors import ModelFileError, refuse
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 # nan where a search ran out of time, where a column has no value to impute, or as a category
-MAY_BE_NAN = ("search_costs", "search_tuned", "search_scores", "search_mean", "search_std", "double", "single")
+MAY_BE_NAN = ("search_costs", "search_tuned", "double", "single")
 # thresholds of a tree, where only missing values go to the right; how unusual a row is that cannot be scored
 MAY_BE_INFINITE = ("threshold", "unusual")
 LONGEST = 64  # letters in the name of an array
@@ -51,17 +51,14 @@ def packed(arrays: Arrays) -> tuple[dict[str, Any], dict[str, list[memoryview]]]
     for name, array in arrays.items():
         dtype = array.dtype.newbyteorder("<").str
         stored = np.ascontiguousarray(array, dtype=dtype)
-        pieces = [memoryview(npy_header(dtype, stored.shape)), _as_bytes(stored)]
+        content = memoryview(stored.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # Buffer is Python 3.12's
+        pieces = [memoryview(npy_header(dtype, stored.shape)), content]
         digest = hashlib.sha256()
         for piece in pieces:
             digest.update(piece)
         declared[name] = {"dtype": dtype, "shape": list(stored.shape), "sha256": digest.hexdigest()}
         members[member_of(name)] = pieces
     return declared, members
-
-
-def _as_bytes(array: NDArray[Any]) -> memoryview:
-    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # Buffer is Python 3.12's
 
 
 def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
@@ -85,11 +82,9 @@ def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
         raise ModelFileError(
             f"the array {name!r} is declared as {dtype} of shape {shape}, which is not the size of its member."
         )
-    container.check(member, digest)
-    if container.read(member, 0, len(header)) != header:
-        raise ModelFileError(f"the header of the array {name!r} does not match the manifest.")
-    array = np.empty(shape, dtype)
-    container.read_into(member, len(header), _as_bytes(array))
+    data = container.read(member, digest)
+    refuse(not data.startswith(header), f"the header of the array {name!r} does not match the manifest.")
+    array: NDArray[Any] = np.ndarray(shape, dtype, data, len(header))
     last = name.rpartition(".")[2]
     allowed = np.isfinite(array)
     allowed |= np.isnan(array) if last in MAY_BE_NAN else np.isposinf(array) if last in MAY_BE_INFINITE else False

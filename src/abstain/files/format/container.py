@@ -38,7 +38,6 @@ VERSION = 20  # of the zip format
 DATE = 0x0021  # 1 January 1980, the earliest possible: the same model always gives the same file
 END_SIZE = 22
 LONGEST_END = MOST_MEMBERS * (46 + LONGEST_NAME) + END_SIZE  # of the directory and the record after it
-CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -123,31 +122,19 @@ class Container:
         refuse(len(by_name) < len(members), "it has two members with the same name.")
         return cls(file, by_name)
 
-    def read(self, name: str, at: int = 0, size: int | None = None) -> bytes:
-        """Read a member's bytes from `at` on, all that follow or `size` of them."""
+    def read(self, name: str, sha256: str | None = None) -> bytearray:
+        """Read a member, and compare it with its checksums; the manifest's own has no SHA-256."""
         member = self.members[name]
-        return _bytes_at(self.file, member.start + at, member.size - at if size is None else size)
-
-    def read_into(self, name: str, at: int, buffer: memoryview) -> None:
-        """Fill the buffer with a member's bytes from `at` on."""
-        self.file.seek(self.members[name].start + at)
+        data = bytearray(member.size)
+        self.file.seek(member.start)
         filled = 0
-        while filled < buffer.nbytes:
-            got = self.file.readinto(buffer[filled:])  # type: ignore[attr-defined]
+        while filled < member.size:
+            got = self.file.readinto(memoryview(data)[filled:])  # type: ignore[attr-defined]
             refuse(not got, "it became shorter while it was read.")
             filled += got
-
-    def check(self, name: str, sha256: str) -> None:
-        """Compare a member with its checksums, reading one piece at a time."""
-        member = self.members[name]
-        digest, crc, at = hashlib.sha256(), 0, 0
-        while at < member.size:
-            piece = self.read(name, at, min(CHUNK, member.size - at))
-            digest.update(piece)
-            crc = zlib.crc32(piece, crc)
-            at += len(piece)
-        if digest.hexdigest() != sha256 or crc != member.crc:
+        if zlib.crc32(data) != member.crc or sha256 not in (None, hashlib.sha256(data).hexdigest()):
             raise ModelFileError(f"its member {name!r} was altered: the checksum does not match.")
+        return data
 
 
 def _directory(end: bytes) -> list[zipfile.ZipInfo]:

@@ -43,10 +43,7 @@ def read_manifest(container: Container) -> Fields:
         raise ModelFileError("it does not begin with a manifest and its checksum, so it is not a model file.")
     if members[MANIFEST].size > LARGEST or members[CHECKSUM].size != 64:
         raise ModelFileError("its manifest or the manifest's checksum is too large.")
-    container.check(MANIFEST, container.read(CHECKSUM).decode("latin-1"))
-    checksum = container.read(CHECKSUM)
-    container.check(CHECKSUM, hashlib.sha256(checksum).hexdigest())
-    text = container.read(MANIFEST)
+    text = bytes(container.read(MANIFEST, container.read(CHECKSUM).decode("latin-1")))
     if reason := _excess(text):
         raise ModelFileError(f"its manifest has {reason}.")
     manifest = _parsed(text)

@@ -38,17 +38,17 @@ class _Work:
             refuse(count > most, f"it has more than {most:,} {what}.")
 
 
-class PoolWriter:
+class PoolWriter(_Work):
     """Takes the arrays of the steps in the order in which they will be read."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._taken: dict[str, list[NDArray[Any]]] = {dtype: [] for dtype in JOINED}
-        self._work = _Work()
 
     def count(self, columns: int, *, encoded: bool = False) -> None:
         """Count one more step; an error if a model file cannot contain so many."""
         try:
-            self._work.count(columns, encoded=encoded)
+            super().count(columns, encoded=encoded)
         except ModelFileError as error:
             raise ValueError(f"estimator cannot be saved: {error} Use fewer, or skops.") from error
 
@@ -70,16 +70,20 @@ class PoolWriter:
         }
 
 
-class PoolReader:
+class PoolReader(_Work):
     """Returns the arrays of the steps, in order."""
 
     def __init__(self, arrays: Arrays) -> None:
+        super().__init__()
         fitting(arrays, {name: ((dtype,), (name,)) for dtype, name in JOINED.items()}, "preprocessing", {})
         self._left = {dtype: arrays[name] for dtype, name in JOINED.items()}
-        self.count = _Work().count
 
     def take(
-        self, fields: Fields, name: str, *shapes: tuple[int | None, ...], dtypes: tuple[str, ...] = FLOAT,
+        self,
+        fields: Fields,
+        name: str,
+        *shapes: tuple[int | None, ...],
+        dtypes: tuple[str, ...] = FLOAT,
         finite: bool = True,
     ) -> NDArray[Any]:
         """Take the array that a field describes, with one of these dtypes and shapes; None stands for any length."""

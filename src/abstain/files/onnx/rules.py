@@ -13,7 +13,6 @@ Each gives the position of a row's choice among the actions of the rule.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +40,8 @@ def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = N
     """
     if isinstance(rule.decider, PerRow):
         raise ValueError(  # noqa: TRY004 (a fitted machine without costs)
-            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without costs; "
-            "state costs and fit again."
+            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without "
+            "costs; state costs and fit again."
         )
     kind, labels = _typed(_names(rule))
     place = _PLACES[type(rule.decider)](graph, rule, score)
@@ -74,7 +73,8 @@ def _names(rule: Rule) -> list[Any]:
 
 def _by_cuts(graph: Graph, rule: Rule, score: str) -> str:
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
-    levels, level = rule.decider.levels, np.int64(0)  # type: ignore[attr-defined]
+    levels: Any = rule.decider.levels  # type: ignore[attr-defined]
+    level: Any = np.int64(0)
     for cut, closed in zip(levels.cuts, levels.closed, strict=True):
         above = graph.apply("GreaterOrEqual" if closed else "Greater", score, cut)
         level = graph.apply("Add", graph.cast(above, "i"), level)
@@ -110,7 +110,7 @@ def _by_confidence(graph: Graph, rule: Any, score: str) -> str:
 
 
 def _cheapest(graph: Graph, rule: Any, score: str) -> str:
-    """The action of least sum_j P_j cost[j, action]; ties go to the answers, then to the first: `CostTable.cheapest`."""
+    """The action of least sum_j P_j cost[j, action], ties to the answers, then to the first: `CostTable.cheapest`."""
     costs = rule.costs
     order = np.argsort(costs.rejecting, kind="stable")
     expected = graph.apply("Gemm", _probabilities(graph, rule.readout, score), costs.unitless[:, order])
@@ -175,22 +175,18 @@ def _top(graph: Graph, values: str, n_classes: int) -> tuple[str, str]:
 
 
 def _on_ladders(graph: Graph, ladders: Ladders, score: str) -> str:
-    """Straight lines between the points of each class, by the same operations as `np.interp`."""
-    columns = []
-    for k, (low, (first, last), high) in enumerate(zip(ladders.ends[0], ladders.tangents, ladders.ends[1], strict=True)):
-        column = graph.apply("Gather", score, np.array([k]), axis=1)
-        points = [(low, 0.0), (first, float(expit(first))), (last, float(expit(last))), (high, 1.0)]
-        value = graph.constant(points[0][1])
-        for (left, low), (right, high) in pairwise(points):
-            if right > left:
-                along = graph.apply("Mul", graph.apply("Sub", column, left), (high - low) / (right - left))
-                value = _from(graph, column, left, graph.apply("Add", along, low), value)
-        columns.append(_from(graph, column, points[-1][0], graph.constant(points[-1][1]), value))
-    return graph.joined(columns)
-
-
-def _from(graph: Graph, score: str, at: float, above: str, below: str) -> str:
-    return graph.apply("Where", graph.apply("GreaterOrEqual", score, at), above, below)
+    """Straight lines between the points of each class, by the same operations as `Ladders.own`."""
+    low, high = (end[:, np.newaxis] for end in ladders.ends)
+    points = np.hstack([low, ladders.tangents, high])
+    values = np.hstack([0.0 * low, expit(ladders.tangents), 1.0 + 0.0 * high])
+    found = graph.apply("Where", graph.apply("Less", score, points[:, 0]), 0.0, 1.0)
+    for at in range(points.shape[1] - 1):
+        a, b, rise = points[:, at], points[:, at + 1], values[:, at + 1] - values[:, at]
+        share = graph.apply("Div", graph.apply("Sub", score, a), np.where(b > a, b - a, 1.0))
+        inside = graph.apply("And", graph.apply("GreaterOrEqual", score, a), graph.apply("Less", score, b))
+        line = graph.apply("Add", graph.apply("Mul", share, rise), values[:, at])
+        found = graph.apply("Where", inside, line, found)
+    return found
 
 
 # How each decider says it: (graph, rule, score) -> the position of the choice.

@@ -5,7 +5,6 @@ The classifiers of its folds have arrays of the same names, which are joined: a 
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.parameters import parameters_of
-from abstain.files.sklearn_codecs.trees import MOST_TREES
+from abstain.files.sklearn_codecs.steps_codec import Columns
+from abstain.files.sklearn_codecs.trees import MOST_TREES, apart
 
 INSIDE = classifiers.MACHINES | classifiers.OTHERS
 FOLD = "fold."
@@ -74,9 +74,8 @@ def _folds_parts(calibrated: Any, codec: classifiers.Codec) -> tuple[list[dict[s
             raise ModelFileError("the parameters of its estimator differ from those of its fitted classifiers.")
         states.append(state)
         arrays.append(own)
-    names = getattr(calibrated, "feature_names_in_", None)
-    features = calibrated.n_features_in_, None if names is None else names.tolist()
-    if any((state["n_features"], state["feature_names"]) != features for state in states):
+    features = Columns.read_by(calibrated).state
+    if any(state | features != state for state in states):
         raise ModelFileError("the features of its classifiers differ from its own.")
     if calibrated.ensemble is False and len(states) != 1:
         raise ModelFileError("it has more than one classifier although ensemble is False.")
@@ -100,8 +99,8 @@ def _apart(lengths: Fields, arrays: Arrays, count: int) -> list[Arrays]:
         whole = len(given) == count and all(type(one) is int and 0 <= one <= len(array) for one in given)
         if not whole or sum(given) != len(array):
             raise ModelFileError(f"the lengths of the array {name!r} do not add up to that of the file's.")
-        for own, (start, end) in zip(each, pairwise(accumulate(given, initial=0)), strict=True):
-            own[name] = array[start:end]
+        for own, part in zip(each, apart(array, given), strict=True):
+            own[name] = part
     lengths.end()
     return each
 
@@ -175,8 +174,7 @@ def _monotone(arrays: Arrays) -> list[Any]:
     if ((lengths < 1) | (lengths > len(scores))).any() or lengths.sum() != len(scores):
         raise ModelFileError("the lengths of its curves do not add up to the number of their points.")
     found = []
-    for start, end in pairwise(accumulate(lengths.tolist(), initial=0)):
-        x, y = scores[start:end].copy(), probabilities[start:end].copy()
+    for x, y in zip(apart(scores, lengths), apart(probabilities, lengths), strict=True):
         if not (x[1:] > x[:-1]).all() or not (y[1:] >= y[:-1]).all() or not 0 <= y[0] <= y[-1] <= 1:
             raise ModelFileError("its curves have scores or probabilities that do not increase, or lie outside 0 to 1.")
         one = IsotonicRegression(out_of_bounds="clip")

@@ -24,13 +24,12 @@ from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
 from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import refuse
-from abstain.files.format.schema import TEXTS, Fields, Layout, fitting, layout, optional, whole
+from abstain.files.format.schema import Fields, Layout, fitting, layout
 from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
 from abstain.files.sklearn_codecs.forest_codec import forest_attributes, forest_parts
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs.steps_codec import Columns
 
-MOST_FEATURES = 2**31 - 1  # that a fit takes
 # d features; k scores: one for two classes, otherwise one per class
 LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
 
@@ -120,14 +119,8 @@ def codec_of(estimator: Any, codecs: Codecs) -> Codec | None:
 def classifier_parts(estimator: Any, codec: Codec) -> Parts:
     """Return the fields and arrays of a fitted classifier."""
     state, arrays = codec.parts(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
-    common = {
-        "kind": type(estimator).__name__,
-        "parameters": parameters_of(estimator),
-        "n_features": int(estimator.n_features_in_),
-        "feature_names": None if names is None else names.tolist(),
-    }
-    return common | state, arrays
+    common = {"kind": type(estimator).__name__, "parameters": parameters_of(estimator)}
+    return common | Columns.read_by(estimator).state | state, arrays
 
 
 def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
@@ -135,19 +128,9 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
     codec = codecs[kind]
     estimator = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict)))
     estimator._validate_params()
-    n_features, names = names_from(fields)
-    found: dict[str, Any] = {"n_features_in_": n_features}
-    if names is not None:
-        found["feature_names_in_"] = names
-    found |= codec.attributes(estimator, fields, arrays, n_features, classes)
+    columns = Columns.taken(fields)
+    found = codec.attributes(estimator, fields, arrays, columns.count, classes)
     fields.end()
+    columns.set_on(estimator)
     estimator.__dict__.update(found)
     return estimator
-
-
-def names_from(fields: Fields) -> tuple[int, Any]:
-    """Return the number of features, and their names if there are any."""
-    n_features, names = fields.take("n_features", whole(1)), fields.take("feature_names", optional(TEXTS))
-    refuse(n_features > MOST_FEATURES, f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
-    refuse(names is not None and len(names) != n_features, "it does not have one name per feature.")
-    return n_features, None if names is None else np.array(names, dtype=object)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import preprocessing as sk
 
+from abstain.estimators.novelty.columns import objects
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
@@ -33,9 +34,8 @@ class _EncoderCodec(StepCodec):
             raise ModelFileError("its encoder drops categories in a way that is not allowed in a model file.")
         chosen = step.categories != "auto"
         categories = [_column_from(one, pool, ordered=not chosen) for one in given]
-        plain = [_objects(column.tolist()) for column in categories]
-        rows = np.empty((1, n), dtype=object)
-        rows[0] = [column[0] for column in plain]
+        plain = [objects(column.tolist()) for column in categories]
+        rows = objects([column[0] for column in plain])[np.newaxis]
         step.categories = plain
         fitted_quietly(step, rows)
         step.categories = [column.tolist() for column in categories] if chosen else "auto"
@@ -97,14 +97,9 @@ def _texts(values: Any, *, ordered: bool) -> NDArray[Any]:
     right &= [one is None for one in others] in ([], [True], [False], [True, False])
     right &= all(first < second for first, second in pairwise(texts)) if ordered else len({*texts}) == len(texts)
     refuse(not right, "the categories of a column are not different strings in increasing order.")
-    return _objects(found)
+    return objects(found)
 
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 (NaN)
 
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 
+from abstain.estimators.novelty.columns import objects
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of
@@ -82,9 +83,7 @@ def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.d
     plain = all(isinstance(value, PLAIN) for value in values)
     if dtype.kind != "O" or step.strategy != "most_frequent" or len(values) != n or not plain:
         raise ModelFileError("the statistics of its SimpleImputer do not match its columns, or are no numbers or text.")
-    found = np.empty(n, dtype=object)
-    found[:] = values
-    return found
+    return objects(values)
 
 
 def _indices(fields: Fields, name: str, pool: PoolReader, n: int) -> NDArray[np.int64]:

@@ -30,16 +30,12 @@ Steps = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A fitted part of a ColumnTransformer, and its columns by number and, if they were given so, by name."""
+    """A fitted part of a ColumnTransformer, its columns by number, and as they were given: by number or by name."""
 
     name: str
     part: Any
     indices: list[int]
-    names: list[str] | None
-
-    @property
-    def columns(self) -> list[Any]:
-        return self.indices if self.names is None else self.names
+    columns: list[Any]
 
 
 def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
@@ -85,8 +81,7 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
         return {"kind": Pipeline.__name__} | state, made
     if type(step) is ColumnTransformer:
         return _transformer_parts(step, pool, columns)
-    state, width = step_parts(step, pool, columns)
-    return state, Columns(width)
+    return step_parts(step, pool, columns)
 
 
 def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
@@ -101,8 +96,7 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if kind == ColumnTransformer.__name__:
         fields.take("kind")
         return _transformer_from(fields, pool, columns)
-    step, width = step_from(fields, pool, columns)
-    return step, Columns(width)
+    return step_from(fields, pool, columns)
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
@@ -172,8 +166,8 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
         used[indices] = True
         read = columns.at(indices)
         part, widths[_checked(name)] = _part_from(state, pool, read)
-        names = read.names.tolist() if named and read.names is not None else None
-        parts.append(_Part(name, part, indices.tolist(), names))
+        given = read.names if named and read.names is not None else indices
+        parts.append(_Part(name, part, indices.tolist(), given.tolist()))
     rest = columns.at(np.flatnonzero(~used))
     remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
     sparse = fields.take("sparse_output", bool)
@@ -204,7 +198,7 @@ def _assembled(parts: list[_Part], remainder: Any, columns: Columns) -> ColumnTr
     fitted_quietly(step, np.zeros((1, columns.count)))
     fresh = remainder if isinstance(remainder, str) else clone(remainder)
     rest = step._remainder[2]
-    if columns.names is not None and {one.names is not None for one in parts if one.indices} == {True}:
+    if columns.names is not None and {isinstance(one.columns[0], str) for one in parts if one.indices} == {True}:
         rest = columns.names[rest].tolist()  # as scikit-learn names them if all parts name theirs
     full = {one.name: (one.part, one.columns) for one in parts} | {REMAINDER: (remainder, rest)}
     step.transformers_ = [

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from abstain import preprocessing as tables
 from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
 from abstain.files.sklearn_codecs.asked import asked
@@ -60,13 +60,8 @@ def table_parts(preprocess: ColumnTransformer) -> Parts:
     if tables.NUMERIC in columns:
         impute, scale = (step for _, step in preprocess.named_transformers_[tables.NUMERIC].steps)
         state["n_samples_seen"] = int(scale.n_samples_seen_)
-        arrays = {
-            "statistics": impute.statistics_,
-            "indicators": impute.indicator_.features_.astype("<i8"),
-            "mean": scale.mean_,
-            "variance": scale.var_,
-            "scale": scale.scale_,
-        }
+        arrays = {"statistics": impute.statistics_, "indicators": impute.indicator_.features_.astype("<i8")}
+        arrays |= {array: getattr(scale, f"{name}_") for name, array in SCALER.items()}
     if tables.CATEGORICAL in columns:
         categories = [one.tolist() for one in preprocess.named_transformers_[tables.CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
@@ -94,52 +89,46 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     fitting(arrays, TABLE if numeric else {}, "preprocessing", {"n": len(numeric)})
     pool, parts = PoolWriter(), []
     places = {name: at for at, name in enumerate(names)}
-    for part, chosen in ((tables.NUMERIC, numeric), (tables.CATEGORICAL, categorical)):
-        if chosen:
-            columns = pool.put(np.array([places[name] for name in chosen], dtype=np.int64))
-            steps = _numeric(pool, arrays, seen) if part == tables.NUMERIC else _categorical(pool, categories)
-            parts.append([part, True, columns, {"kind": "Pipeline", "parameters": {}, "steps": steps}])
-    preprocess: dict[str, Any] = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
-    preprocess |= {"remainder": "drop", "sparse_output": False}
+    fresh = tables.default_pipeline(estimator, numeric, categorical)[0]
+    for name, part, chosen in fresh.transformers:
+        columns = pool.put(np.array([places[column] for column in chosen], dtype=np.int64))
+        own = _numeric(pool, arrays, seen) if name == tables.NUMERIC else _categorical(pool, categories)
+        steps = [[step, _fields(one) | state] for (step, one), state in zip(part.steps, own, strict=True)]
+        parts.append([name, True, columns, _fields(part) | {"steps": steps}])
+    preprocess = _fields(fresh) | {"parts": parts, "remainder": "drop", "sparse_output": False}
     written = {"parameters": {}, "steps": [[tables.PREPROCESS, preprocess]], "name": tables.ESTIMATOR}
     read = Columns(len(names), np.array(names, dtype=object))
     pipeline, made = pipeline_from(Fields(written, "preprocessing"), PoolReader(pool.arrays), read, estimator)
     made.check_match(estimator, named=False)
     if plan is not None:
+        by_cell = plan.costs and plan.costs[0][0] != ERRORS[0]
+        refuse(by_cell and len(plan.costs) % len(estimator.classes_), "its costs of rows are not one for each class.")
         pipeline[0].plan_ = plan
     return pipeline
 
 
-def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[Any]:
-    """Return the fields of the steps for numbers, as for any Pipeline."""
-    impute = {
-        "kind": "SimpleImputer",
-        "parameters": {"add_indicator": True, "keep_empty_features": True, "strategy": "median"},
-        "dtype": arrays["statistics"].dtype.newbyteorder("<").str,
-        "statistics": pool.put(arrays["statistics"]),
-        "indicators": pool.put(arrays["indicators"]),
-    }
-    scale = {"kind": "StandardScaler", "parameters": {}}
-    scale |= {name: pool.put(arrays[array]) for name, array in SCALER.items()}
-    return [["impute", impute], ["scale", scale | {"n_samples_seen": pool.put(np.int64(seen))}]]
+def _fields(step: Any) -> dict[str, Any]:
+    return {"kind": type(step).__name__, "parameters": parameters_of(step, KEPT[type(step)])}
 
 
-def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
-    """Return the fields of the steps for categories, as for any Pipeline."""
-    constant = {"fill_value": tables.MISSING, "keep_empty_features": True, "strategy": "constant"}
-    steps: list[Any] = []
-    for name, more in (("impute_nan", {}), ("impute_none", {"missing_values": None})):
-        state = {"kind": "SimpleImputer", "parameters": dict(sorted((constant | more).items())), "dtype": TEXT}
-        steps.append([name, state | {"dropped": pool.put(np.empty(0, np.int64))}])
-    chosen = {"handle_unknown": "ignore", "sparse_output": False}
-    encode = {"kind": "OneHotEncoder", "parameters": chosen, "categories": [[TEXT, column] for column in categories]}
-    return [*steps, ["encode", encode]]
+def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[dict[str, Any]]:
+    """Return the fitted state of the steps for numbers, as in any Pipeline."""
+    impute = {"dtype": arrays["statistics"].dtype.newbyteorder("<").str}
+    impute |= {name: pool.put(arrays[name]) for name in ("statistics", "indicators")}
+    scale = {name: pool.put(arrays[array]) for name, array in SCALER.items()}
+    return [impute, scale | {"n_samples_seen": pool.put(np.int64(seen))}]
+
+
+def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[dict[str, Any]]:
+    """Return the fitted state of the steps for categories, as in any Pipeline."""
+    impute = {"dtype": TEXT, "dropped": pool.put(np.empty(0, np.int64))}
+    return [impute, impute, {"categories": [[TEXT, column] for column in categories]}]
 
 
 def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     fields = Fields(given, "plan")
     dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
-    costs = _costs(Fields(fields.take("costs", dict), "costs")) if "costs" in fields else ()
+    costs = _costs(fields.take("costs", dict)) if "costs" in fields else ()
     plan = tables.CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
     fields.end()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
@@ -147,11 +136,15 @@ def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     return plan
 
 
-def _costs(fields: Fields) -> tables.CostPlan:
-    """The columns or numbers of the costs of each row, in their order."""
-    rejects = ONE_REJECT if "reject" in fields else TWO_REJECTS
-    costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in (*ERRORS, *rejects))
+def _costs(given: dict[str, Any]) -> tables.CostPlan:
+    """The columns or numbers of the costs of each row, in their order: of two classes, or by class and action."""
+    fields, of_two = Fields(given, "costs"), ERRORS[0] in given
+    names = (*ERRORS, *(ONE_REJECT if "reject" in given else TWO_REJECTS)) if of_two else tuple(given)
+    costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in names)
     fields.end()
-    if not all(isinstance(source, str) or 0.0 < source < math.inf for _, source in costs):
+    least = math.nextafter(0.0, 1.0) if of_two else 0.0
+    if not all(isinstance(source, str) or least <= source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")
+    if not of_two and not all(":" in name for name in names):
+        raise ModelFileError("its costs of rows are not named by class and action.")
     return costs

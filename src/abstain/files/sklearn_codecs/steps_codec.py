@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.format.errors import refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
-from abstain.files.format.schema import Fields, one_of
+from abstain.files.format.schema import TEXTS, Fields, one_of, optional, whole
 from abstain.files.sklearn_codecs.encoder_codec import ENCODERS
 from abstain.files.sklearn_codecs.imputer_codec import IMPUTER
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import SCALERS, StepCodec
 
+MOST_FEATURES = 2**31 - 1  # that a fit takes
 STEPS = {codec.kind.__name__: codec for codec in (*SCALERS, IMPUTER, *ENCODERS)}
 # The parameters that a file keeps; all others must have their defaults.
 KEPT: dict[Any, tuple[str, ...]] = {
@@ -41,14 +42,32 @@ class Columns:
     names: NDArray[Any] | None = None
 
     @classmethod
+    def read_by(cls, estimator: Any) -> Self:
+        """Return what a fitted estimator that is not a Pipeline reads."""
+        return cls(int(estimator.n_features_in_), getattr(estimator, "feature_names_in_", None))
+
+    @classmethod
     def of(cls, estimator: Any) -> Self:
         """Return what a fitted estimator reads: of a Pipeline, its first step that is not "passthrough"."""
         if type(estimator) is Pipeline:
             return cls.of(next(step for _, step in estimator.steps if step is not None and not isinstance(step, str)))
-        names = getattr(estimator, "feature_names_in_", None)
-        if names is not None and len({*names}) < len(names):
+        found = cls.read_by(estimator)
+        if found.names is not None and len({*found.names}) < len(found.names):
             raise ValueError("estimator was fitted to a data frame with two columns of the same name; rename one.")
-        return cls(int(estimator.n_features_in_), names)
+        return found
+
+    @classmethod
+    def taken(cls, fields: Fields) -> Self:
+        """Take the fields of `state`."""
+        count, names = fields.take("n_features", whole(1)), fields.take("feature_names", optional(TEXTS))
+        refuse(count > MOST_FEATURES, f"it has {count:,} features, more than {MOST_FEATURES:,}.")
+        refuse(names is not None and len(names) != count, "it does not have one name per feature.")
+        return cls(count, None if names is None else np.array(names, dtype=object))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The columns as fields."""
+        return {"n_features": self.count, "feature_names": None if self.names is None else self.names.tolist()}
 
     def at(self, indices: NDArray[np.int64]) -> Columns:
         """Return the columns at these indices."""
@@ -63,12 +82,10 @@ class Columns:
 
     def check(self, step: Any) -> None:
         """Raise an error if a step was fitted to other columns."""
-        names, kind = getattr(step, "feature_names_in_", None), type(step).__name__
-        same = (None if names is None else names.tolist()) == (None if self.names is None else self.names.tolist())
-        if step.n_features_in_ != self.count or not same:
+        if Columns.read_by(step).state != self.state:
             raise ValueError(
-                f"estimator has a {kind} that was not fitted to the {self.count} columns that it gets here, or not "
-                "under their names; fit the whole Pipeline again."
+                f"estimator has a {type(step).__name__} that was not fitted to the {self.count} columns that it gets "
+                "here, or not under their names; fit the whole Pipeline again."
             )
 
     def check_match(self, last: Any, *, named: bool = True) -> None:
@@ -95,19 +112,19 @@ def check_output(step: Any) -> None:
         raise unsupported(what, 'use set_output(transform="default") and fit it again')
 
 
-def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], int]:
-    """Return the fields of one fitted scaler, imputer or encoder, and the number of columns that it makes."""
+def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
+    """Return the fields of one fitted scaler, imputer or encoder, and the columns that it makes."""
     codec = codec_of(step)
     check_is_fitted(step)
     check_output(step)
     pool.count(columns.count, encoded=hasattr(step, "categories"))
     columns.check(step)
     state = {"kind": codec.kind.__name__, "parameters": parameters_of(step, codec.parameters)}
-    return state | codec.parts(step, pool), codec.width(step)
+    return state | codec.parts(step, pool), Columns(codec.width(step))
 
 
-def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
-    """Make one scaler, imputer or encoder, and return it with the number of columns that it makes."""
+def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
+    """Make one scaler, imputer or encoder, and return it with the columns that it makes."""
     codec = STEPS[fields.take("kind", one_of(STEPS))]
     pool.count(columns.count, encoded="categories" in codec.parameters)
     step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
@@ -115,4 +132,4 @@ def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, 
     codec.fitted(step, fields, pool, columns.count)
     fields.end()
     columns.set_on(step)
-    return step, codec.width(step)
+    return step, Columns(codec.width(step))

@@ -12,7 +12,7 @@ hang the interpreter. All trees lie one after the other; `sizes` gives the numbe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,7 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Layout, layout
 
 # t trees with n nodes in all
-SPLITS = layout(
-    sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n"
-)
+SPLITS = layout(sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n")
 LEAF = -1
 MOST_TREES = 2**15  # of a model: a tree takes two kilobytes and a tenth of a millisecond, however few its nodes
 MOST_ROWS = 2**32 - 1  # that a node may count
@@ -57,9 +55,9 @@ def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: 
     return apart(nodes, arrays["sizes"])
 
 
-def apart(nodes: NDArray[Any], sizes: NDArray[np.int64]) -> list[NDArray[Any]]:
-    """Return what belongs to each tree."""
-    return [part.copy() for part in np.split(nodes, np.cumsum(sizes)[:-1])]
+def apart(joined: NDArray[Any], sizes: Sequence[int] | NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Return what belongs to each tree, or other part, of these sizes."""
+    return [part.copy() for part in np.split(joined, np.cumsum(sizes)[:-1])]
 
 
 def refuse_settings(classifier: Any, *names: str) -> None:

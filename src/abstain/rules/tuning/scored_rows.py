@@ -89,11 +89,11 @@ class ScoredRows:
         w = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
         if not np.isfinite(s).all():
             raise ValueError(NOT_FINITE)
+        if not (w > 0).any():
+            raise ValueError(NO_ROWS)
         # also by class and weight, so that sums of weights round the same way for every order of the rows
         order = np.lexsort((w, y, *s.reshape(len(s), -1).T[::-1]))
         order = order[w[order] > 0]
-        if not len(order):
-            raise ValueError(NO_ROWS)
         return cls(s[order], y[order], w[order], cut, flaw)
 
     def answered(self, by: Confidence = "lead") -> AnsweredRows:
