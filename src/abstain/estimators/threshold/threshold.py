@@ -290,8 +290,6 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
             scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
-        rows, at = None, scored.index
-        if scored.score is not None:
-            rows = ScoredRows.of(scored.score, code[at], None if weight is None else weight[at], flaw=scored.flaw)
+        rows = scored.rows(code, weight)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self
