@@ -21,7 +21,7 @@ __all__ = ["Costs"]
 
 
 def _cell(truth: int, action: int, doc: str) -> Any:
-    """Make a property of two classes: the cost of an action if the class that the first or last action answers is true."""
+    """Make a property of two classes: the cost of an action if the class of the first or last action is true."""
 
     def read(costs: Costs) -> Any:
         if costs.n_classes != 2:
