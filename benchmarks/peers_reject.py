@@ -37,7 +37,7 @@ Rule = Callable[[Vector, Vector], Found]
 def ours(score: Vector, sign: Vector) -> Found:
     """The certificate of ThresholdRejector(max_error=...)."""
     try:
-        thresholds, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
+        thresholds, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
     except ValueError:
         return None
     return thresholds.upper, certificate.coverage

@@ -19,17 +19,17 @@ def fixed(thresholds: Thresholds) -> Rule:
 
 def symmetric(cut: float = 0.0) -> Rule:
     """Reject where the score lies within D of the machine's own cut, with the D of least cost."""
-    return lambda score, sign, costs: symmetric_thresholds(ScoredRows.of(score, sign, cut=cut), costs).decide
+    return lambda score, sign, costs: symmetric_thresholds(ScoredRows.of(score, sign > 0, cut=cut), costs).decide
 
 
 def roc(score: Array, sign: Signs, costs: Costs) -> Decide:
     """T04's two thresholds from the convex hull of the ROC curve."""
-    return roc_thresholds(ScoredRows.of(score, sign, cut=0.0), costs).decide
+    return roc_thresholds(ScoredRows.of(score, sign > 0, cut=0.0), costs).decide
 
 
 def one_cut(score: Array, sign: Signs, costs: Costs) -> Decide:
     """The single threshold of least cost; nothing is rejected."""
-    cut = forced_cut(ScoredRows.of(score, sign, cut=0.0), costs)
+    cut = forced_cut(ScoredRows.of(score, sign > 0, cut=0.0), costs)
     return Thresholds(cut, cut).decide
 
 

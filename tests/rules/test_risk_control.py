@@ -154,9 +154,9 @@ class TestSequence:
     def test_the_start_of_the_sequence_does_not_depend_on_labels(self, by_class):
         rng = np.random.default_rng(6)
         score, sign = calibration(rng, 1.1, 0.0)
-        ceilings = np.array([0.1, 0.2]) if by_class else np.array([0.1])
+        ceilings, order = (np.array([0.1, 0.2]), (0, 1)) if by_class else (np.array([0.1]), ())
         starts = [
-            _starts(_Sequence.of(ScoredRows.of(score, labels > 0).answered(), (0, 1) if by_class else ()), ceilings, 0.1)
+            _starts(_Sequence.of(ScoredRows.of(score, labels > 0).answered(), order), ceilings, 0.1)
             for labels in (sign, -sign, rng.permutation(sign))
         ]
         assert starts[0] == starts[1] == starts[2]

@@ -20,6 +20,18 @@ from abstain.labels import NO_CLASS, layout
 __all__ = ["Costs"]
 
 
+def _cell(truth: int, action: int, doc: str) -> Any:
+    """Make a property of two classes: the cost of an action if the class of the first or last action is true."""
+
+    def read(costs: Costs) -> Any:
+        if costs.n_classes != 2:
+            raise AttributeError(f"costs of {costs.n_classes} classes have no positive class; see errors and reject.")
+        found = costs.values[..., costs.answers[truth], action]
+        return found if costs.per_row else float(found)
+
+    return property(read, doc=doc)
+
+
 class Costs(CostTable):
     r"""The cost of each decision, given the true class; checked on construction, never changed.
 
@@ -194,8 +206,7 @@ class Costs(CostTable):
             return self
         if positive not in self.labels:
             raise ValueError(f"positive={positive!r} is not one of the classes {[*self.labels]} of the costs.")
-        plain = Costs(self.false_positive, self.false_negative, self.reject)
-        return plain if positive == self.labels[1] else plain.swapped()
+        return self.plain(same=positive == self.labels[1])
 
     def __repr__(self) -> str:
         if self.per_row:
@@ -223,30 +234,10 @@ class Costs(CostTable):
         costs = tuple(self.reject_costs[[answer for answer in self.answers if answer != NO_CLASS]].tolist())
         return costs[0] if len(set(costs)) == 1 else costs  # equal costs are one number, however they were given
 
-    @property
-    def false_positive(self) -> Any:
-        """c_fp, the cost of deciding +1 when -1 is true; of each row with costs per row."""
-        return self._of_two(self.answers[0], 2)
-
-    @property
-    def false_negative(self) -> Any:
-        """c_fn, the cost of deciding -1 when +1 is true."""
-        return self._of_two(self.answers[-1], 0)
-
-    @property
-    def reject_negative(self) -> Any:
-        """r_neg, the cost of rejecting when -1 is true."""
-        return self._of_two(self.answers[0], 1)
-
-    @property
-    def reject_positive(self) -> Any:
-        """r_pos, the cost of rejecting when +1 is true."""
-        return self._of_two(self.answers[-1], 1)
-
-    def _of_two(self, truth: int, action: int) -> Any:
-        if self.n_classes != 2:
-            raise AttributeError(f"costs of {self.n_classes} classes have no positive class; see errors and reject.")
-        return self.values[:, truth, action] if self.per_row else float(self.values[truth, action])
+    false_positive = _cell(0, 2, "c_fp, the cost of deciding +1 when -1 is true; of each row with costs per row.")
+    false_negative = _cell(-1, 0, "c_fn, the cost of deciding -1 when +1 is true.")
+    reject_negative = _cell(0, 1, "r_neg, the cost of rejecting when -1 is true.")
+    reject_positive = _cell(-1, 1, "r_pos, the cost of rejecting when +1 is true.")
 
     @cached_property
     def largest_scale(self) -> float:

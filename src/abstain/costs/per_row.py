@@ -48,10 +48,7 @@ def row_array(table: CostTable) -> NDArray[np.float64]:
     """Return the costs of rows as `row_table` reads them; of two classes: false positive, negative, both rejects."""
     if table.n_classes > 2 or table.names is not None:
         return table.values
-    negative, _, positive = table.answers
-    values = table.values
-    errors = values[:, negative, 2], values[:, positive, 0]
-    return np.column_stack([*errors, values[:, negative, 1], values[:, positive, 1]])
+    return np.column_stack([getattr(table, name) for name in (*ERRORS, *TWO_REJECTS)])
 
 
 def mean_costs(table: CostTable) -> CostTable:
@@ -71,14 +68,12 @@ def warn_if_never(table: CostTable) -> None:
     """Warn if no row is ever rejected because every reject costs more than it can save."""
     if table.n_classes > 2 or not len(table.values) or np.any(table.can_hand_on) or table.names is not None:
         return
-    negative, _, positive = table.answers
-    values = table.values
-    shares = values[:, negative, 1] / values[:, negative, 2] + values[:, positive, 1] / values[:, positive, 0]
+    c_fp, c_fn, r_neg, r_pos = row_array(table).T
+    shares = r_neg / c_fp + r_pos / c_fn
     if (shares > 1.0).all():  # a reject at the limit was stated on purpose
-        share, (r_neg, c_fp), (c_fn, r_pos) = shares[0], values[0, negative, 1:], values[0, positive, :2]
         warn_caller(
             f"row_costs has no row whose reject can pay, so nothing is rejected: row 0 has r_neg/c_fp + "
-            f"r_pos/c_fn = {r_neg:g}/{c_fp:g} + {r_pos:g}/{c_fn:g} = {share:g} > 1; lower the "
+            f"r_pos/c_fn = {r_neg[0]:g}/{c_fp[0]:g} + {r_pos[0]:g}/{c_fn[0]:g} = {shares[0]:g} > 1; lower the "
             "reject costs if rejects are wanted."
         )
 

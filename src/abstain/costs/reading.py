@@ -119,13 +119,17 @@ def pair_of_rejects(reject: object) -> tuple[float, float]:
 def sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
     """Return two or more classes as plain Python values, sorted as `np.unique` sorts them."""
     names = [_plain(label) for label in labels]
-    if not any(all(isinstance(name, kind) for name in names) for kind in (str, bool | int | float)):
+    if not _of_one_kind(names):
         raise ValueError(f"the classes {names} must be all strings or all numbers.")
     if len(set(names)) != len(names):
         raise ValueError(f"the classes {names} must be different.")
     if len(names) < 2:
         raise ValueError(f"costs are for two classes or more, but these name {len(names)}: {names}.")
     return tuple(sorted(names))
+
+
+def _of_one_kind(names: Sequence[Any]) -> bool:
+    return any(all(isinstance(name, kind) for name in names) for kind in (str, bool | int | float))
 
 
 def _plain(label: Any) -> Any:
@@ -146,7 +150,7 @@ def _cost_of_answer(truth: Any, answer: Any, cost: Any) -> float:
 
 def checked_name(action: Any) -> Any:
     """Return the name of an action as a plain Python value: a string or a number."""
-    name = action.item() if isinstance(action, np.generic) else action
+    name = _plain(action)
     if not isinstance(name, str | int | float):
         raise ValueError(f"table has the action {action!r} of type {type(action).__name__}; name it by a string.")  # noqa: TRY004
     return name
@@ -154,15 +158,12 @@ def checked_name(action: Any) -> Any:
 
 def classes_named(table: Mapping[Any, Any]) -> tuple[Any, ...]:
     """Return the classes for which the actions state costs, sorted."""
-    found: list[Any] = []
-    for cost in table.values():
-        for label in cost if isinstance(cost, Mapping) else ():
-            name = _plain(label)
-            found += [] if name in found else [name]
+    stated = [cost for cost in table.values() if isinstance(cost, Mapping)]
+    found = list(dict.fromkeys(_plain(label) for cost in stated for label in cost))
     if len(found) < 2:
         what = f"only the class {found[0]!r}" if found else "no class: all its costs are single numbers"
         raise ValueError(f"table={table!r} names {what}; it must name two or more, as in {EXAMPLE}.")
-    if not any(all(isinstance(label, kind) for label in found) for kind in (str, bool | int | float)):
+    if not _of_one_kind(found):
         raise ValueError(f"table={table!r} names the classes {found}; they must be all strings or all numbers.")
     return tuple(sorted(found))
 

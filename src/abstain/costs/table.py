@@ -240,15 +240,11 @@ class CostTable:
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
                 "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
             )
-        return self.even(known)
+        return self.even(known)  # type: ignore[attr-defined]  # all that are symmetric are `Costs`
 
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
         return self
-
-    def even(self, known: tuple[Any, ...]) -> CostTable:
-        """Return the costs of more classes, all with the error and reject cost of these two; only `Costs` has them."""
-        raise NotImplementedError
 
     def check_names(self, known: tuple[Any, ...]) -> None:
         """Raise an error unless the costs name exactly these classes."""

@@ -127,22 +127,16 @@ class Forced(AroundClassifier):
         more there is one for each class, of which the highest is answered.
         """
         check_is_fitted(self)
-        largest = np.finfo(np.float64).max
-        if len(self.classes_) > 2:
-            return np.clip(_answer_scores(final_estimator(self.estimator_).rule_, self._scores(X)), -largest, largest)
-        inner = FittedClassifier.of(self.estimator_)
-        return np.clip(inner.score(X) - inner.cut, -largest, largest)
+        inner, largest = FittedClassifier.of(self.estimator_), np.finfo(np.float64).max
+        score = inner.score(X)
+        found = score - inner.cut if score.ndim == 1 else _answer_scores(inner.rule, score)
+        return np.clip(found, -largest, largest)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The cheapest class for each row; never a reject."""
         check_is_fitted(self)
-        if len(self.classes_) > 2:
-            return self.classes_[final_estimator(self.estimator_).rule_.best(self._scores(X))]
         inner = FittedClassifier.of(self.estimator_)
-        return self.classes_[(inner.score(X) > inner.cut).astype(np.intp)]
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        return self.classes_[np.array(inner.rule.answers)[inner.rule.best(inner.score(X))]]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of `predict`, as of other classifiers in scikit-learn."""

@@ -40,7 +40,7 @@ def fitted_tasks(
 ) -> tuple[Any, tuple[Proof, ...]]:
     """Fit the machine of each task, one after another within the time limit, and join several to one."""
     began = time.monotonic()
-    found = list[tuple[Any, Proof]]()
+    found: list[tuple[Any, Proof]] = []
     for task in tasks:
         if settings.progress is not None and len(tasks) > 1:
             settings.progress(len(found), np.nan, len(tasks))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from abstain.estimators.fitting.splitting import Groups, held_out_rows, parts_of
@@ -24,7 +23,7 @@ from abstain.estimators.threshold.out_of_fold import (
     fitted_part,
     folds_of,
     is_prefit,
-    with_probabilities,
+    unfitted_machine,
 )
 from abstain.labels import NO_CLASS, Labels, label_vector
 from abstain.machines.class_calibration import ClassCalibration
@@ -95,12 +94,9 @@ def promise_fit(
     held = held_out_rows(code, sizes, groups, settings.random_state)
     part = (np.setdiff1d(np.arange(len(code)), held), held)
     check_classes([part], y, "the calibration rows leave")
-    given = clone(settings.estimator)
-    classifier, probabilities = given, request.method.needs_probabilities
-    if probabilities:
-        classifier = with_probabilities(given, folds_of(settings, y, groups), settings.n_jobs)
-    machine = ResponseMachine.of(classifier, probabilities=probabilities)
-    found, score = fitted_part(machine, (X, y), part, None if classifier is given else groups, parameters)
+    folds = folds_of(settings, y, groups) if request.method.needs_probabilities else None
+    machine, sigmoid = unfitted_machine(settings, request, folds)
+    found, score = fitted_part(machine, (X, y), part, groups if sigmoid else None, parameters)
     counts, own = np.bincount(code), np.bincount(code[held], minlength=len(sizes))
     unequal = groups is None and (np.abs(own - counts * (len(held) / len(code))) > 1).any()
     return Scored(found, score, held, UNEQUAL_SHARES if unequal else "", held_out=True)

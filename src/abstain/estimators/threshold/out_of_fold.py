@@ -25,6 +25,7 @@ from abstain.estimators.fitting.splitting import Groups, parts_of, row_groups, s
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 # Reasons why some scores cannot support a promise.
 SAME_ROWS = (
@@ -68,6 +69,13 @@ class Scored:
     index: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     flaw: str = ""
     held_out: bool = False
+
+    def rows(self, code: NDArray[np.intp], weight: NDArray[np.float64] | None) -> ScoredRows | None:
+        """Return the rows of the scores, given the classes and weights of all rows; None if there are no scores."""
+        if self.score is None:
+            return None
+        weights = None if weight is None else weight[self.index]
+        return ScoredRows.of(self.score, code[self.index], weights, flaw=self.flaw)
 
 
 def is_prefit(settings: Any) -> bool:
@@ -136,24 +144,29 @@ def _by_folds(
     settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
-    cv, probabilities, tune = settings.cv, request.method.needs_probabilities, request.needs_rows
+    cv, tune = settings.cv, request.needs_rows
     folds = folds_of(settings, y, groups)
     # a list of folds indexes the full set of rows, and there are fewer inside a fold
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
-    given = clone(settings.estimator)
-    classifier = with_probabilities(given, inner, settings.n_jobs) if probabilities else given
-    sigmoid_groups = None if classifier is given else groups
-    machine = ResponseMachine.of(classifier, probabilities=probabilities)
+    machine, sigmoid = unfitted_machine(settings, request, inner)
+    sigmoid_groups = groups if sigmoid else None
     if not tune:
-        _fit(classifier, X, y, sigmoid_groups, parameters)
+        _fit(machine.classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
     parts = parts_of(folds, X, y, groups)
     check_classes(parts, y)
     tasks = (delayed(_fold_score)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
-    _fit(classifier, X, y, sigmoid_groups, parameters)
+    _fit(machine.classifier, X, y, sigmoid_groups, parameters)
     return Scored(machine, score, index)
+
+
+def unfitted_machine(settings: Any, request: Request, folds: Any) -> tuple[ResponseMachine, bool]:
+    """Return a machine around a clone of the classifier, and whether it has a sigmoid, which is fitted on the folds."""
+    given, probabilities = clone(settings.estimator), request.method.needs_probabilities
+    classifier = with_probabilities(given, folds, settings.n_jobs) if probabilities else given
+    return ResponseMachine.of(classifier, probabilities=probabilities), classifier is not given
 
 
 def check_classes(parts: list[tuple[Any, Any]], y: Any, who: str = "a fold of cv leaves") -> None:

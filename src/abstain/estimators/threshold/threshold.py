@@ -21,7 +21,6 @@ from abstain.estimators.threshold.out_of_fold import checked_rows, fit_and_score
 from abstain.estimators.threshold.rejector_decisions import TunedDecisions
 from abstain.estimators.threshold.retuning import RetuneMixin
 from abstain.rules.tuning.request import Request
-from abstain.rules.tuning.scored_rows import ScoredRows
 
 _SHARE = Interval(RealNotInt, 0, 1, closed="neither")
 
@@ -136,8 +135,7 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
     class would be cheaper, "symmetric" and "roc" never answer it: they reject instead. "chow" does, and needs good
     probabilities; around forests, naive Bayes and sigmoids of `SVC` tuned cuts were cheaper, so "auto" avoids it.
 
-    The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
-    no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.
+    The expected costs of `decide` are those of the classifier's `predict_proba`; nan without it, or without costs.
 
     `reject_rate` promises that a new row that is exchangeable with the rows of the scores is rejected with a
     probability of at most the share, on average over such rows, if the classifier was not fitted on them: for
@@ -292,8 +290,6 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
             scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
-        rows, at = None, scored.index
-        if scored.score is not None:
-            rows = ScoredRows.of(scored.score, code[at], None if weight is None else weight[at], flaw=scored.flaw)
+        rows = scored.rows(code, weight)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self
