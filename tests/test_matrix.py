@@ -82,7 +82,7 @@ UNDEFINED = {
     "plots": (lambda cell: cell.costs is None, r"row_costs|costs of (its|each) row|by its costs"),
     "ONNX": (lambda cell: cell.costs is None, "no input for the costs of a row"),
     "files": (lambda cell: cell.name == "MachineSearch", "save its best_estimator_"),
-    "Dask": (lambda cell: cell.name in ("NoveltyRejector",), "dask"),
+    "Dask": (lambda cell: cell.name == "NoveltyRejector", "dask"),
 }
 
 

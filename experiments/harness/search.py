@@ -18,7 +18,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss
-from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
+from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -59,8 +59,8 @@ class Search:
         for fold, test in enumerate(tests):
             weights[fold, test], fold_of[test] = 0, fold
         problem = DualProblem(Kernel("rbf", gamma=1.0), np.ascontiguousarray(X), sign, loss, np.ones(len(sign)))
-        given = ([Task(1, None, loss)], Folds((sign > 0).astype(np.intp), weights, tests), gammas, Cs)
-        found = held_out_scores(problem, *given, limits=Limits(TOL, 10_000_000)).scores  # (Cs, gammas, tests)
+        fits = KernelFits(problem, [Task(1, None, loss)], gammas, Limits(TOL, 10_000_000))
+        found = fits.scores(None, Folds((sign > 0).astype(np.intp), weights, tests), Cs).scores  # (Cs, gammas, tests)
         scores = np.empty((len(gammas), len(Cs), len(sign)))
         scores[:, :, np.concatenate(tests)] = found.transpose(1, 0, 2)
         return cls(Cs, gammas, sign, fold_of, scores)

@@ -105,7 +105,7 @@ class Kernel:
 
 
 def _of_products(value: Callable[[Kernel, NDArray[np.float64]], NDArray[np.float64]], **facts: Any) -> Formula:
-    """Give the formula of a kernel that is a function of the dot product x'y; `value` may work in place."""
+    """Return the formula of a kernel that is a function of the dot product x'y; `value` may work in place."""
     return Formula(
         block=lambda kernel, X, Y: value(kernel, _products(X, X if Y is None else Y)),
         diagonal=lambda kernel, X: value(kernel, _squared_norms(X)),
@@ -189,7 +189,7 @@ KERNELS: dict[str, Formula] = {
 
 
 def called_kernel(kernel: Callable[..., Any], X: Matrix, Y: Matrix) -> NDArray[np.float64]:
-    """Give the values of a callable kernel as a float64 array.
+    """Return the values of a callable kernel as a float64 array.
 
     The callable gets two arrays, or two CSR matrices if Y, the training rows, is sparse; X is converted to the same.
     """

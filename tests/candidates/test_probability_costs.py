@@ -27,11 +27,11 @@ def test_several_classes_are_priced_by_hand():
     paid = ProbabilityCosts.of(table_costs(GENERAL, 0.6), Y, None, "auto")
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 90)
     costs = np.column_stack([GENERAL, np.full(3, 0.6)])
-    np.testing.assert_allclose(paid.prices(p, np.arange(90)), cheapest(costs, Y, p))
-    np.testing.assert_allclose(paid.prices(p[5:9], np.arange(5, 9)), cheapest(costs, Y, p)[5:9])
+    np.testing.assert_allclose(paid.paid(p, np.arange(90)), cheapest(costs, Y, p))
+    np.testing.assert_allclose(paid.paid(p[5:9], np.arange(5, 9)), cheapest(costs, Y, p)[5:9])
     even = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
     np.testing.assert_allclose(
-        even.prices(p, np.arange(90)), cheapest(np.column_stack([1 - np.eye(3), np.full(3, 0.3)]), Y, p)
+        even.paid(p, np.arange(90)), cheapest(np.column_stack([1 - np.eye(3), np.full(3, 0.3)]), Y, p)
     )
 
 
@@ -39,7 +39,7 @@ def test_actions_are_priced_by_hand():
     y = np.array(["bad", "good"])[np.arange(90) % 2]
     last = np.random.default_rng(0).random(90)
     last[:2] = 0.0, 1.0
-    found = ProbabilityCosts.of(CREDIT, y, None, "auto").prices(np.column_stack([1 - last, last]), np.arange(90))
+    found = ProbabilityCosts.of(CREDIT, y, None, "auto").paid(np.column_stack([1 - last, last]), np.arange(90))
     expected = cheapest(CREDIT.table(), np.arange(90) % 2, np.column_stack([1 - last, last]))
     np.testing.assert_allclose(found, expected)
 

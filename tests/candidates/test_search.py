@@ -264,10 +264,10 @@ def test_the_last_fit_of_the_svm_has_the_time_that_is_kept_for_it():
     X, y = rows(90)
     seen = {}
 
-    def late(self, X, y, groups=None):
+    def late(self, X, y, groups=None, row_costs=None):
         seen.update(limit=self.time_limit, search=self._searching * self.time_limit)
         warnings.warn(f"out of time; raise time_limit={self.time_limit} or so", ConvergenceWarning, stacklevel=2)
-        return RejectSVCCV.fit(self, X, y, groups=groups)
+        return RejectSVCCV.fit(self, X, y, groups=groups, row_costs=row_costs)
 
     class Late(RejectSVCCV):
         fit = late

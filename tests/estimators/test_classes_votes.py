@@ -13,6 +13,7 @@ from abstain.dual.certificate import certify
 from abstain.estimators.fitting.pair_fit import posed_pair
 from abstain.estimators.fitting.training import Training
 from abstain.machines.class_machine import class_pairs
+from abstain.machines.kernel_machine import KernelMachine
 
 
 def blobs(n=90, seed=0, classes=3):
@@ -83,7 +84,7 @@ def test_certificates_of_pairs_add_up():
     X, y = blobs()
     clf = RejectSVC(C=3.0, gamma=0.5, solver="smo", tol=0.02).fit(X, y)
     training = Training.of(clf, X, y, None, validator=RejectSVC())
-    each = clf.machine_.each(X)
+    each = KernelMachine.score(clf.machine_, X)
     total = 0.0
     whole = training.posed(3.0, 0.5)
     for pair, ((i, j), proof) in enumerate(zip(class_pairs(3), clf.proofs_, strict=True)):
@@ -93,7 +94,7 @@ def test_certificates_of_pairs_add_up():
         everywhere[clf.support_] = beta
         rows = posed.kept
         assert set(y[rows]) == {i, j}
-        found = certify(posed.problem, everywhere[rows], float(clf.machine_.biases[pair]))
+        found = certify(posed.problem, everywhere[rows], float(clf.machine_.bias[pair]))
         np.testing.assert_allclose(proof.objective, found.primal, rtol=1e-9)
         hinges = np.maximum(0.0, 1.0 - posed.problem.sign * each[rows, pair])
         K = posed.problem.gram()

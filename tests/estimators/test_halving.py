@@ -17,7 +17,7 @@ from abstain.estimators.search import halving, rounds
 from abstain.estimators.search.halving import Schedule, survivors
 from abstain.estimators.search.rounds import coarse_to_fine, wrong_order
 from abstain.estimators.search.subsample import keys_of, subsample
-from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
+from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 from class_cases import gaussians
 
 REJECT = Costs(reject=0.2)
@@ -105,8 +105,8 @@ class TestSearch:
         for fold, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
             trains[fold, test] = 0
         folds = Folds(training.code, trains, [np.arange(300)] * 3)
-        given = (training.tasks, folds, np.array(GRID["gammas"]), np.array(GRID["Cs"]))
-        scores = held_out_scores(problem, *given, limits=Limits(1e-2, 10**7)).scores.reshape(4, 3, 3, 300)
+        fits = KernelFits(problem, training.tasks, np.array(GRID["gammas"]), Limits(1e-2, 10**7))
+        scores = fits.scores(None, folds, np.array(GRID["Cs"])).scores.reshape(4, 3, 3, 300)
         prices = REJECT.of(training.code, training.rule.choose(scores))
         means = np.einsum("cgfn,fn->fcg", prices, 1 - trains).reshape(3, -1) / (1 - trains).sum(axis=1, keepdims=True)
         for fold in range(3):

@@ -187,7 +187,8 @@ def test_equal_costs_of_rows_are_costs(kind, name):
         found = clf.decide(plain.X, row_costs=own)
         if kind == "two" or name == "ThresholdRejector":
             np.testing.assert_allclose(found.expected_cost, plain.decisions.expected_cost, atol=1e-7)
-        assert np.mean(found.label == plain.decisions.label) > 0.97  # some costs of rows have finer losses
+        # with costs of rows, the losses of several classes and of actions have tangents at more places
+        assert np.mean(found.label == plain.decisions.label) > 0.9
     np.testing.assert_array_equal(plain.clf.predict(plain.X, row_costs=own), plain.decisions.label)
 
 

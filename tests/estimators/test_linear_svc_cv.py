@@ -107,7 +107,7 @@ def test_warm_starts_save_steps(monkeypatch):
 def test_rows_are_not_copied(monkeypatch):
     seen = []
     sums = linear_cross_validation.LocalSums
-    monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda X, *rest: seen.append(X) or sums(X, *rest))
+    monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda one, *rest: seen.append(one.X) or sums(one, *rest))
     LinearRejectSVCCV(Cs=2, cv=2).fit(X, Y)
     assert len(seen) == 4
     assert all(np.shares_memory(rows, X) for rows in seen)

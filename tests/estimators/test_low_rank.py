@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.costs.costs import Costs
-from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
+from abstain.dual.linear_certificate import LinearProblem, LowRankProblem
 from abstain.estimators.linear.landmarks import chosen_landmarks
+from abstain.estimators.linear.linear_fit import fitted_machine
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.linear.low_rank_fit import fitted_low_rank, landmark_rows
+from abstain.estimators.linear.low_rank_fit import landmark_rows
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
@@ -78,8 +79,8 @@ def test_sums_by_blocks_are_those_of_the_features():
     sign, weight, loss = np.where(y > 0, 1, -1).astype(np.int8), np.ones(3000), double_hinge(COSTS)
     rows = landmark_rows(machine_of(memory_limit=TINY_MEMORY), X, weight)
     r = rows.features.mix.shape[1]
-    blocks = MixedSums(BlockSums(rows, 700, np.zeros(30), sign, weight, loss), rows.features.mix)
-    whole = LocalSums(rows.features.features(X), np.zeros(r), sign, weight, loss)
+    problem = LinearProblem(rows.features.features(X), np.zeros(r), sign, weight, loss)
+    blocks, whole = MixedSums(BlockSums(rows, 700, problem), rows.features.mix), LocalSums(problem)
     rng = np.random.default_rng(0)
     point, direction = rng.standard_normal((2, r + 1))
     for sums in (blocks, whole):
@@ -152,7 +153,7 @@ def test_small_fits_go_on_below_the_tolerance(seed):
 
 def test_certificates_are_true():
     rows, problem = posed()
-    machine, proof = fitted_low_rank(rows, problem, LinearNewton(tol=1e-7))
+    machine, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None, rows.sums(problem))
     gram = problem.features.kernel(problem.features.landmarks)
     loss = problem.loss.value(problem.sign, problem.sign * machine.score(problem.X))
     assert proof.objective == pytest.approx(0.5 * machine.coef @ gram @ machine.coef + loss.sum(), rel=1e-12)
@@ -161,7 +162,7 @@ def test_certificates_are_true():
         mix = problem.features.mix
         c = machine.coef + 0.1 * mix @ rng.standard_normal(mix.shape[1])
         other = replace(machine, coef=c, bias=machine.bias + 0.1 * rng.standard_normal())
-        certificate = certify_low_rank(problem, other, rng.uniform(-1, 3, len(problem.sign)))
+        certificate = problem.certify(other, rng.uniform(-1, 3, len(problem.sign)))
         assert certificate.primal >= proof.dual_objective * (1 - 1e-12)
         assert certificate.dual <= proof.objective
         assert certificate.relative_gap > 1e-3

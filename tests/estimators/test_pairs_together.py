@@ -27,10 +27,10 @@ def test_each_machine_is_optimal_by_its_own_problem(data, C):
     model = RejectSVC(C=C).fit(X, y)
     training = Training.of(model, X, y, None, validator=model)
     machine = model.machine_
-    beta = np.zeros((len(machine.biases), len(y)))
+    beta = np.zeros((len(machine.bias), len(y)))
     beta[:, machine.support] = machine.coef.toarray()
     whole = training.posed(C, "scale")
-    for (i, j), own, bias, proof in zip(class_pairs(4), beta, machine.biases, model.proofs_, strict=True):
+    for (i, j), own, bias, proof in zip(class_pairs(4), beta, machine.bias, model.proofs_, strict=True):
         posed = pair_fit.posed_pair(whole, np.flatnonzero(y == i), np.flatnonzero(y == j))
         outside = np.ones(len(y), dtype=bool)
         outside[posed.kept] = False
@@ -54,7 +54,7 @@ def test_labels_are_those_of_svc_and_of_pairs_solved_apart(data, monkeypatch):
 def test_threads_do_not_change_a_bit(data):
     one, two = (RejectSVC(n_jobs=jobs).fit(*data) for jobs in (1, 2))
     np.testing.assert_array_equal(one.machine_.coef.toarray(), two.machine_.coef.toarray())
-    np.testing.assert_array_equal(one.machine_.biases, two.machine_.biases)
+    np.testing.assert_array_equal(one.machine_.bias, two.machine_.bias)
 
 
 def test_what_is_not_proven_is_certified_by_itself(data, monkeypatch):
@@ -80,4 +80,4 @@ def test_in_several_calls_as_in_one(data, monkeypatch):
     X, y = data
     one = RejectSVC().fit(X, y)
     monkeypatch.setattr(pair_fit, "TOGETHER", 1500)
-    np.testing.assert_array_equal(RejectSVC().fit(X, y).machine_.biases, one.machine_.biases)
+    np.testing.assert_array_equal(RejectSVC().fit(X, y).machine_.bias, one.machine_.bias)

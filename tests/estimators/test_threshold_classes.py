@@ -17,7 +17,8 @@ import abstain
 from abstain import Actions, Costs, RejectSVC, ThresholdRejector
 from abstain.metrics import ClassTable, get_scorer, mean_cost, reject_rate
 from abstain.rules.class_deciders import Confidence
-from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts, cut_within
+from abstain.rules.tuning.budget import cut_within
+from abstain.rules.tuning.empirical_cost import cheapest_cut, cheapest_cuts
 from abstain.rules.tuning.scored_rows import ScoredRows
 from class_cases import GENERAL, gaussians, table_costs
 

@@ -148,7 +148,7 @@ def grid(costs, tuned=None):
     costs = np.asarray(costs, dtype=float)[:, np.newaxis]
     tuned = None if tuned is None else np.asarray(tuned, dtype=float)[:, np.newaxis]
     rows = np.full(costs.shape[:2], 100)
-    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, has_gamma=False, rows=rows, tuned=tuned)
+    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, rows=rows, tuned=tuned)
 
 
 @pytest.mark.parametrize("factor", [1.0, *FACTORS])

@@ -9,11 +9,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from abstain import Costs, Forced, RejectSVC, ThresholdRejector, decide
+from abstain import Actions, Costs, Forced, RejectSVC, ThresholdRejector, decide
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import get_scorer
 from abstain.plot import AccuracyRejectDisplay, CostCurveDisplay
 from abstain.report import report_for
+from class_cases import gaussians
 
 COSTS = Costs(1, 5, (0.3, 0.4))
 
@@ -97,3 +98,15 @@ def test_decide_notices_swapped_arguments(rows, kind):
     X, y = rows
     with pytest.raises(ValueError, match=r"estimator and X are swapped; call decide\(estimator, X\)"):
         decide(kind(X), RejectSVC(COSTS).fit(X, y))
+
+
+def test_actions_that_answer_no_class_rank_the_likeliest():
+    table = {"ship": {0: 0, 1: 3, 2: 2}, "scrap": {0: 1, 1: 0, 2: 0.5}, "ask": 0.4}
+    X, y = gaussians(150)
+    clf = RejectSVC(Actions(table, rejects=("ask",))).fit(X, y)
+    score = clf.decision_function(X)
+    ranked = FittedClassifier.of(clf).class_scores(score)
+    np.testing.assert_array_equal(ranked.argmax(axis=1), score.argmax(axis=1))
+    confidence, rejected = ranked.max(axis=1), clf.reject_mask(X)
+    assert rejected.any()
+    assert confidence[rejected].max() <= confidence[~rejected].min()  # a cut on it rejects as the machine does

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from abstain.costs.class_costs import ClassCosts
 from scipy.special import softmax
 
 from abstain import RejectSVCCV
-from abstain.costs.class_costs import ClassCosts
 from experiment_modules import experiment_modules
 
 sets, rules, measure, summary, page = experiment_modules(

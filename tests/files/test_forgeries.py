@@ -106,6 +106,13 @@ ONE_CLASS = {
     ),
     "indefinite": (both(field("proof/definite", False), field("proof/status", "inaccurate")), "marked as indefinite"),
 }
+
+
+def planned(**values):
+    """A change of how cells are read."""
+    return field("preprocessing/plan", {"dates": [], "day_first": None, "missing": []} | values)
+
+
 PIPELINE = {
     "scale": (array("table.scale", lambda old: 0 * old), "arrays of its StandardScaler contradict"),
     "another scale": (array("table.scale", lambda old: 1.01 * old), "arrays of its StandardScaler contradict"),
@@ -121,15 +128,13 @@ PIPELINE = {
     "categories": (field("preprocessing/categories", [["Ulm", "Bonn"]]), "not different strings in increasing order"),
     "fewer categories": (field("preprocessing/categories", [["Bonn"]]), "do not match those of its machine"),
     "one column in both parts": (field("preprocessing/categorical", ["age"]), "more than once"),
-    "an empty plan": (field("preprocessing/plan", {"dates": [], "day_first": None, "missing": []}), WRITES),
-    "a plan of other columns": (
-        field("preprocessing/plan", {"dates": ["city"], "day_first": None, "missing": []}),
-        "its dates are not numeric columns",
-    ),
-    "a plan with a column twice": (
-        field("preprocessing/plan", {"dates": ["age", "age"], "day_first": None, "missing": []}),
-        "its dates are not numeric columns",
-    ),
+    "an empty plan": (planned(), WRITES),
+    "a plan of other columns": (planned(dates=["city"]), "its dates are not numeric columns"),
+    "a plan with a column twice": (planned(dates=["age", "age"]), "its dates are not numeric columns"),
+    "costs of no action": (planned(costs={"good": "age", "bad": 1.0}), "not named by class and action"),
+    "costs below 0": (planned(costs={"good:good": "age", "bad:good": -1.0}), "not columns or positive numbers"),
+    "costs of half a class": (planned(costs=dict.fromkeys(("a:a", "a:b", "b:a"), 1.0)), "not one for each class"),
+    "costs that are lists": (planned(costs={"good:good": []}), "must be text or a number"),
 }
 LINEAR = {
     "no bound": (field("lower_bound", None), "its lower bound is missing, or it has one that its parameters"),
@@ -157,7 +162,8 @@ SEARCH = {
     "high costs": (array("search_costs", lambda old: old + 3), "mean costs above the highest cost"),
     "fewer pairs": (array("search_costs", lambda old: old[1:]), "has not tried every pair"),
     "fewer folds": (
-        both(array("search_costs", lambda old: old[:, :1]), array("search_tuned", lambda old: old[:, :1])), TRIED,
+        both(array("search_costs", lambda old: old[:, :1]), array("search_tuned", lambda old: old[:, :1])),
+        TRIED,
     ),
     "no tuned costs": (array("search_tuned", lambda old: old * np.nan), POSSIBLE),
     "no costs": (array("search_costs", lambda old: old * np.nan), POSSIBLE),

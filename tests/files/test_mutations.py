@@ -110,7 +110,8 @@ def judged(raw, estimator, rows, given, *, form):
         assert reason.endswith(".") and "\n" not in reason, reason  # noqa: PT018 (one sentence)
         return True
     stored, (state, arrays) = manifest_of(raw), parts(loaded)
-    assert json.dumps(without_parameters(stored["model"])) == json.dumps(without_parameters(state)), "save writes others"
+    written = json.dumps(without_parameters(state))
+    assert json.dumps(without_parameters(stored["model"])) == written, "save writes others"
     assert json.dumps(stored["arrays"]) == json.dumps(packed(arrays)[0]), "save writes other arrays"
     try:
         found = decided(loaded, rows, given)

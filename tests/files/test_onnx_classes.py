@@ -249,9 +249,9 @@ def test_actions_of_a_machine_behind_a_pipeline():
 
 @pytest.mark.parametrize("costs", [Costs(reject=0.3), NAMED, TRIAGE], ids=["even", "table", "actions"])
 def test_a_machine_of_rows_with_costs_decides_by_these_costs(costs):
-    """The graph has no input for the costs of a row: where costs are stated they decide, and without them it is refused."""
+    """The graph has no input for the costs of a row: stated costs decide, and without them it is refused."""
     named = costs.named(LABELS)
-    row_costs = named.values * np.random.default_rng(0).uniform(0.5, 2.0, (len(X), 1, 1))
+    row_costs = named.table() * np.random.default_rng(0).uniform(0.5, 2.0, (len(X), 1, 1))
     clf = RejectSVC(costs).fit(X, Y, row_costs=row_costs)
     label, _, rejected = run(to_onnx(clf), {"X": NEW})
     assert label.tolist() == clf.predict(NEW).tolist()
@@ -289,8 +289,8 @@ def test_sparse_vectors_and_no_rows():
 def test_a_graph_that_disagrees_is_not_returned(costs, kernel):
     clf = RejectSVC(costs, kernel=kernel).fit(X, CODES)
     model, good = to_onnx(clf), clf._fitted_
-    biases = good.machine.biases + np.array([0.0, 1e-6, 0.0])
-    clf._fitted_ = replace(good, machine=replace(good.machine, biases=biases))
+    biases = good.machine.bias + np.array([0.0, 1e-6, 0.0])
+    clf._fitted_ = replace(good, machine=replace(good.machine, bias=biases))
     with pytest.raises(RuntimeError, match="differ from Python's: scores by up to"):
         onnx_check.compare(model, clf)
     if costs is not None:

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGrou
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
 from abstain.files.registry import parts, restored
-from abstain.solvers.cross_validation import held_out_scores
+from abstain.solvers.cross_validation import KernelFits
 from class_cases import gaussians
 from files.sameness import again, assert_same, sorted_vars
 from looping import looped
@@ -106,12 +106,14 @@ def test_a_splitter_whose_folds_depend_on_the_rows_is_refused(data, tmp_path):
 def unfinished(monkeypatch, late):
     """A search that has had no time for some of its fits, (gammas, folds, Cs)."""
 
+    whole = KernelFits.scores
+
     def cut_short(*given, **settings):
-        found = held_out_scores(*given, **settings)
+        found = whole(*given, **settings)
         found.finished &= ~late
         return found
 
-    monkeypatch.setattr("abstain.solvers.cross_validation.held_out_scores", cut_short)
+    monkeypatch.setattr(KernelFits, "scores", cut_short)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsRestMachine, class_pairs, ovr_values, votes
+from abstain.machines.class_machine import class_pairs, ovr_values, votes
+from abstain.machines.kernel_machine import KernelMachine
 
 RNG = np.random.default_rng(0)
 
@@ -29,14 +30,14 @@ def test_scores_are_sums_of_kernel_values(name):
     coef -= coef.mean(axis=1, keepdims=True)
     kernel, biases = Kernel(name, gamma=0.3), RNG.standard_normal(4)
     plain = kernel(X, vectors) @ coef.T
-    machine = OneVsRestMachine(kernel, vectors, coef, biases, np.arange(20), 20)
-    expected = plain + (machine.intercepts if name == "linear" else biases)
+    machine = KernelMachine(kernel, vectors, coef, biases, np.arange(20), 20)
+    expected = plain + (machine.intercept if name == "linear" else biases)
     np.testing.assert_allclose(machine.score(X), expected, rtol=1e-9, atol=1e-9)
-    sparse = OneVsRestMachine(kernel, vectors, csr_array(coef), biases, np.arange(20), 20)
+    sparse = KernelMachine(kernel, vectors, csr_array(coef), biases, np.arange(20), 20)
     np.testing.assert_allclose(sparse.score(csr_array(X)), machine.score(X), rtol=1e-9, atol=1e-9)
 
 
 def test_rows_of_another_width_are_refused():
-    machine = OneVsRestMachine(Kernel("rbf"), np.ones((2, 3)), np.ones((3, 2)), np.zeros(3), np.arange(2), 2)
+    machine = KernelMachine(Kernel("rbf"), np.ones((2, 3)), np.ones((3, 2)), np.zeros(3), np.arange(2), 2)
     with pytest.raises(ValueError, match="must have 3 columns"):
         machine.score(np.ones((4, 1)))

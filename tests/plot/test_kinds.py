@@ -1,4 +1,4 @@
-"""Every picture at every kind of costs: it shows what the machine decides, or says in one sentence why there is none."""
+"""Every picture at every kind of costs: it shows what the machine decides, or says why there is none."""
 
 import matplotlib as mpl
 import numpy as np
@@ -22,7 +22,6 @@ mpl.use("Agg")
 X, CODES = gaussians(120)
 SEVERAL = table_costs(GENERAL, [0.3, 0.5, 0.2])
 ASKED = Actions({0: {0: 0, 1: 3, 2: 6}, 1: {0: 1, 1: 0, 2: 3}, 2: {0: 2, 1: 1, 2: 0}, "ask": 0.4})
-NAMES = {2: ["no", "yes"], 3: [0, 1, 2]}
 # costs, the labels of the classes, the positive one, and whether all actions are answers and one reject
 KINDS = {
     "two": (Costs(1, 5, (0.4, 0.3)), ["no", "yes"], None, True),

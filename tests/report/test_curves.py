@@ -41,7 +41,9 @@ def test_every_operating_point_lies_on_the_curves(costs):
         choice = priced.score_thresholds().decide(score)
         rate, right = np.mean(choice == 0), np.mean(choice[choice != 0] == sign[choice != 0])
         assert accuracy.at(rate) == pytest.approx(right)
-        assert cost_curve(sign, confidence, priced).at(rate) == pytest.approx(np.mean(priced.of((sign + 1) // 2, choice + 1)))
+        assert cost_curve(sign, confidence, priced).at(rate) == pytest.approx(
+            np.mean(priced.of((sign + 1) // 2, choice + 1))
+        )
 
 
 def test_symmetric_confidence_is_not_enough():

@@ -32,7 +32,7 @@ def test_the_page_counts_and_prices_the_decisions(kind, by_row, guarded):
     if by_row:
         given["row_costs"] = varied(machine.fit(rows, y).rule_.costs, len(rows))
         machine = machine.set_params(costs=costs if costs.names is not None else None)
-    machine = NoveltyRejector(machine, random_state=0) if guarded else machine
+    machine = NoveltyRejector(machine, rate=0.1, random_state=0) if guarded else machine
     machine.fit(rows, y, **given)
     report, found = report_for(machine, rows, y, **given), machine.decide(rows, **given)
     rule, code = machine.rule_, machine.rule_.labels.encode(y)
@@ -75,4 +75,6 @@ def test_curves_of_rows_with_own_costs_begin_at_the_forced_choice():
                 (float(text.rstrip(" %").replace("−", "-")), at) for text, at in (plot.y_ticks[0], plot.y_ticks[-1])
             )
             unit = 100.0 if "%" in plot.y_ticks[0][0] else 1.0
-            assert low + (start - bottom) / (top - bottom) * (high - low) == pytest.approx(unit * value, abs=0.02 * unit)
+            assert low + (start - bottom) / (top - bottom) * (high - low) == pytest.approx(
+                unit * value, abs=0.02 * unit
+            )

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.answer_control import certify_answers
+from abstain.rules.tuning.risk_control import certify_answers
 from abstain.rules.tuning.scored_rows import AnsweredRows
 
 CEILING, CONFIDENCE, RUNS, CLASSES = 0.1, 0.9, 200, 6

@@ -6,8 +6,9 @@ import pytest
 from abstain.costs.costs import Costs
 from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts, cut_within, cuts_within, two_sided
-from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
+from abstain.rules.tuning.budget import cut_within, cuts_within
+from abstain.rules.tuning.empirical_cost import cheapest_cut, cheapest_cuts
+from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows, two_sided
 
 UNEVEN = Costs.from_matrix([[0, 1, 2], [5, 0, 3], [1, 1, 0]], (0.3, 0.4, 0.2), labels=(1, 2, 3))
 

@@ -142,7 +142,7 @@ class TestCertificate:
 class TestSequence:
     def test_p_values_are_exact(self):
         score, sign = calibration(np.random.default_rng(4), 1.1, 0.0, 80)
-        sequence = _Sequence.of(ScoredRows.of(score, sign > 0, cut=0.0), 1, by_class=False)
+        sequence = _Sequence.of(ScoredRows.of(score, sign > 0, cut=0.0).answered())
         order = np.argsort(-np.abs(score))
         errors = np.cumsum((np.sign(score) != sign)[order])
         np.testing.assert_allclose(
@@ -156,7 +156,7 @@ class TestSequence:
         score, sign = calibration(rng, 1.1, 0.0)
         ceilings = np.array([0.1, 0.2]) if by_class else np.array([0.1])
         starts = [
-            _starts(_Sequence.of(ScoredRows.of(score, labels > 0, cut=0.0), 1, by_class=by_class), ceilings, 0.1)
+            _starts(_Sequence.of(ScoredRows.of(score, labels > 0).answered(), (0, 1) if by_class else ()), ceilings, 0.1)
             for labels in (sign, -sign, rng.permutation(sign))
         ]
         assert starts[0] == starts[1] == starts[2]

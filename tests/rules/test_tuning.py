@@ -8,7 +8,7 @@ import pytest
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
 from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
-from abstain.rules.tuning.scored_rows import Prefixes, ScoredRows
+from abstain.rules.tuning.scored_rows import Line, ScoredRows
 from looping import looped
 
 CASES = range(300)
@@ -169,7 +169,7 @@ def test_a_price_at_equality_rejects_nothing():
 
 class TestBands:
     def test_thresholds_lie_between_the_scores_they_part(self):
-        sides = Prefixes.of(np.array([1.0, 2, 4, 8]), np.array([1, 1, 1, 1]), np.ones(4))
+        sides = Line.of(np.array([1.0, 2, 4, 8]))
         assert sides.band(1, 2) == Thresholds(1.5, 3.0)
         assert sides.band(2, 2) == Thresholds(3.0, 3.0)
         assert sides.band(0, 4) == Thresholds(-np.inf, np.inf)
@@ -178,7 +178,7 @@ class TestBands:
         a = 1.0
         b, c = np.nextafter(a, 2), np.nextafter(np.nextafter(a, 2), 2)
         d = np.nextafter(c, 2)
-        sides = Prefixes.of(np.array([a, b, c, d]), np.ones(4, dtype=int), np.ones(4))
+        sides = Line.of(np.array([a, b, c, d]))
         assert sides.band(1, 3).decide([a, b, c, d]).tolist() == [-1, 0, 0, 1]
         assert sides.band(2, 2).decide([a, b, c, d]).tolist() == [-1, -1, 1, 1]
 
@@ -189,7 +189,7 @@ class TestBands:
         rows = ScoredRows.of(score, score > 0.2, cut=0.5)
         far = np.unique(rows.confidence)
         for furthest, distance in [(c, c) for c in far] + list(zip(far, (far[1:] + far[:-1]) / 2, strict=False)):
-            rejected = rows.symmetric_band(furthest, distance).decide(rows.score) == 0
+            rejected = rows.symmetric_band(distance).decide(rows.score) == 0
             np.testing.assert_array_equal(rejected, rows.confidence <= furthest)
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain.costs.costs import Costs
-from abstain.dual.linear_certificate import LinearProblem, certify_linear
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.tasks import Task
 from abstain.losses.double_hinge import double_hinge
 from abstain.machines.linear_machine import LinearMachine
@@ -47,12 +47,12 @@ def sums(problem):
 
 @pytest.fixture
 def local(problem):
-    return LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+    return LocalSums(problem)
 
 
 def test_all_sums_are_those_of_the_rows_in_memory(problem, sums, local):
     close = lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)  # noqa: E731
-    close(sums.first_penalty(), first_penalty(problem.weight, problem.loss))
+    close(sums.first_penalty(), first_penalty(problem))
     for each in (sums, local):
         each.score(POINT)
         each.gradient(SIGMA, afresh=True)
@@ -81,7 +81,7 @@ def test_the_certificate_is_that_of_the_rows_in_memory(problem, sums, local):
         each.score(POINT)
         each.gradient(SIGMA, afresh=True)
     found = sums.certificate_sums(machine).certificate(POINT[:-1])
-    expected = certify_linear(problem, machine, local.gamma())
+    expected = problem.certify(machine, local.gamma())
     for name, value in vars(expected).items():
         assert getattr(found, name) == pytest.approx(value, rel=1e-10), name
     rng = np.random.default_rng(1)

@@ -143,14 +143,14 @@ def test_more_hops_from_one_seed_are_never_worse():
 
 def test_starts_come_after_the_hops_and_never_raise_F():
     better = 0
-    for seed in range(6):
-        _, _, problem = rugged(seed, w_R=0.1)
-        _, _, neighbour = rugged(seed, w_R=0.2)
-        start = EmbeddedPrimal(hops=60).solve(neighbour).point
-        alone, helped = EmbeddedPrimal(hops=5).solve(problem), EmbeddedPrimal(hops=5).solve(problem, [start])
+    for seed in range(12):
+        _, _, problem = rugged(seed, w_R=0.5)
+        _, _, neighbour = rugged(seed, w_R=1.0)
+        start = EmbeddedPrimal(hops=30).solve(neighbour).point
+        alone, helped = EmbeddedPrimal(hops=1).solve(problem), EmbeddedPrimal(hops=1).solve(problem, [start])
         assert helped.objective <= alone.objective
         better += helped.objective < alone.objective
-    assert better  # it is tried
+    assert better  # the start is tried; several seeds gain
 
 
 @pytest.mark.parametrize("w_R", [0.1, 0.5])

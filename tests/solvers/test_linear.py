@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 import clarabel_qp
 from abstain import LinearRejectSVC
 from abstain.costs.costs import Costs
-from abstain.dual.linear_certificate import LinearProblem, certify_linear
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
-from abstain.estimators.linear.linear_fit import fitted_linear, row_centre
+from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
@@ -75,20 +75,20 @@ NAMES = ["plain", "scales", "duplicates", "far away", "constant column", "rare",
 @pytest.mark.parametrize("loss", [hinge(), double_hinge(Costs(1, 5, 0.3))], ids=["hinge", "double hinge"])
 def test_optimum_is_that_of_the_qp_solver(name, loss):
     problem = posed(*rows_of(name), loss)
-    machine, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    machine, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.status == "optimal"
     assert proof.gap <= 1e-7
     best = optimum(problem)
     assert proof.dual_objective <= best * (1 + 1e-6)
     assert best * (1 - 1e-6) <= proof.objective <= best * (1 + 1e-6)
     # the control: another machine is not optimal, and its certificate says so
-    moved = certify_linear(problem, replace(machine, bias=machine.bias + 0.1), np.zeros(len(problem.sign)))
+    moved = problem.certify(replace(machine, bias=machine.bias + 0.1), np.zeros(len(problem.sign)))
     assert moved.relative_gap > 1e-3
 
 
 def test_columns_from_1_to_1e8():
     problem = posed(*rows_of("large scales"), double_hinge(Costs(reject=0.2)), C=0.01)
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-6), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-6), None)
     assert proof.status == "optimal"
     scaled = replace(problem, X=problem.X)
     assert proof.objective <= optimum(scaled) * (1 + 1e-5)
@@ -98,7 +98,7 @@ def test_columns_from_1_to_1e8():
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_any_number_of_knots(K, C):
     problem = posed(*rows_of("plain"), tangents(K), C)
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.status == "optimal"
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)
 
@@ -108,7 +108,7 @@ def test_a_loss_for_each_row():
     rng = np.random.default_rng(0)
     costs = costs_of_rows(np.column_stack([rng.uniform(1, 3, 120), rng.uniform(1, 9, 120), rng.uniform(0.1, 0.4, 120)]))
     problem = LinearProblem(X, row_centre(X), y, rng.uniform(0, 2, 120), row_losses(costs.tangents, y))
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)
 
 
@@ -119,7 +119,7 @@ def test_rows_are_read_where_they_are(dtype, sparse):
     X = np.ascontiguousarray(np.where(np.abs(X) > 0.5, X, 0.0).astype(dtype))
     given = csr_array(X) if sparse else X
     problem = posed(given, y, double_hinge(Costs(reject=0.2)))
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.objective == pytest.approx(optimum(posed(X, y, problem.loss)), rel=1e-6)
 
 
@@ -128,7 +128,7 @@ def test_the_same_bits_for_any_number_of_threads():
     X = rng.standard_normal((20_000, 9))
     y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
     problem = posed(X, y, double_hinge(Costs(reject=0.2)))
-    machines = [fitted_linear(problem, LinearNewton(tol=1e-6), jobs)[0] for jobs in (1, 2, 3)]
+    machines = [fitted_machine(problem, LinearNewton(tol=1e-6), jobs)[0] for jobs in (1, 2, 3)]
     for other in machines[1:]:
         assert other.bias == machines[0].bias
         np.testing.assert_array_equal(other.weights, machines[0].weights)
@@ -138,7 +138,7 @@ def test_conjugate_gradients_find_the_same_optimum(monkeypatch):
     problem = posed(*rows_of("plain"), double_hinge(Costs(reject=0.2)))
     expected = optimum(problem)
     monkeypatch.setattr("abstain.solvers.linear.MOST_DENSE", 1)
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-6), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-6), None)
     assert proof.status == "optimal"
     assert proof.objective == pytest.approx(expected, rel=1e-5)
 
@@ -148,9 +148,9 @@ def test_estimated_hessians_find_the_same_optimum(monkeypatch):
     X = rng.standard_normal((3000, 5))
     y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
     problem = posed(X, y, double_hinge(Costs(reject=0.2)))
-    _, exact = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    _, exact = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     monkeypatch.setattr("abstain.solvers.linear.PRODUCTS", 0.0)
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-6), None)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-6), None)
     assert proof.status == "optimal"
     assert proof.objective == pytest.approx(exact.objective, rel=1e-5)
 
@@ -161,9 +161,9 @@ def test_a_limit_is_reported_with_a_true_gap(limit):
     X = rng.standard_normal((3000, 5))
     y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
     problem = posed(X, y, hinge())
-    machine, proof = fitted_linear(problem, LinearNewton(tol=1e-9, **limit), None)
+    machine, proof = fitted_machine(problem, LinearNewton(tol=1e-9, **limit), None)
     assert proof.status == ("time_limit" if "time_limit" in limit else "iteration_limit")
-    _, exact = fitted_linear(problem, LinearNewton(tol=1e-9), None)
+    _, exact = fitted_machine(problem, LinearNewton(tol=1e-9), None)
     assert proof.objective - exact.dual_objective <= proof.gap * proof.objective * (1 + 1e-9)
     own = 0.5 * machine.weights @ machine.weights + np.maximum(0, 1 - y * machine.score(X)).sum()
     assert proof.objective == pytest.approx(own, rel=1e-12)
@@ -171,17 +171,17 @@ def test_a_limit_is_reported_with_a_true_gap(limit):
 
 def test_multipliers_outside_their_bounds_prove_nothing():
     problem = posed(*rows_of("plain"), hinge())
-    machine, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
+    machine, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     rng = np.random.default_rng(0)
     for gamma in (rng.uniform(-5, 5, 120), np.full(120, 1e9), np.zeros(120)):
-        certificate = certify_linear(problem, machine, gamma)
+        certificate = problem.certify(machine, gamma)
         assert certificate.dual <= proof.objective
         assert certificate.relative_gap > 1e-3
 
 
 def test_an_overflow_proves_nothing():
     X, y = rows_of("plain")
-    machine, proof = fitted_linear(posed(1e150 * X, y, hinge(), C=1e300), LinearNewton(), None)
+    machine, proof = fitted_machine(posed(1e150 * X, y, hinge(), C=1e300), LinearNewton(), None)
     assert (proof.status, proof.dual_objective, proof.gap) == ("inaccurate", 0.0, 1.0)
     assert proof.violation == np.linalg.norm(machine.weights)  # that of gamma = 0
 
@@ -190,7 +190,7 @@ def test_a_tolerance_below_rounding_gives_no_worse_machine():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((3000, 6))
     y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
-    _, proof = fitted_linear(posed(X, y, double_hinge(Costs(reject=0.2))), LinearNewton(tol=1e-15), None)
+    _, proof = fitted_machine(posed(X, y, double_hinge(Costs(reject=0.2))), LinearNewton(tol=1e-15), None)
     assert proof.gap < 1e-10
     assert proof.status == ("optimal" if proof.gap <= 1e-15 else "inaccurate")
     assert proof.iterations < 500
@@ -201,9 +201,9 @@ def test_a_warm_start_takes_fewer_steps():
     X = rng.standard_normal((5000, 8))
     y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
     problem = posed(X, y, hinge())
-    sums = LocalSums(X, problem.centre, y, problem.weight, problem.loss)
-    cold = LinearNewton(tol=1e-6).solve(sums, first_penalty(problem.weight, problem.loss))
-    again = LocalSums(X, problem.centre, y, problem.weight, problem.loss)
+    sums = LocalSums(problem)
+    cold = LinearNewton(tol=1e-6).solve(sums, first_penalty(problem))
+    again = LocalSums(problem)
     again.start(sums.gamma())
     warm = LinearNewton(tol=1e-6).solve(again, cold.sigma, cold.point)
     assert cold.status is warm.status is Status.OPTIMAL
@@ -216,7 +216,7 @@ class Remote(LocalSums):
     at_once = 12
 
     def __init__(self, problem):
-        super().__init__(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+        super().__init__(problem)
         self.calls = 0
         self.slopes = self.counted
 
@@ -228,12 +228,12 @@ class Remote(LocalSums):
 @pytest.mark.parametrize("name", ["plain", "scales", "separable"])
 def test_several_step_lengths_in_one_call(name):
     problem = posed(*rows_of(name), double_hinge(Costs(reject=0.2)))
-    _, proof = fitted_linear(problem, LinearNewton(tol=1e-6), None)
-    sigma, many = first_penalty(problem.weight, problem.loss), Remote(problem)
+    _, proof = fitted_machine(problem, LinearNewton(tol=1e-6), None)
+    sigma, many = first_penalty(problem), Remote(problem)
     found = LinearNewton(tol=1e-6).solve(many, sigma)
     assert found.status is Status.OPTIMAL
     machine = LinearMachine(found.point[:-1], problem.centre, float(found.point[-1]))
-    assert certify_linear(problem, machine, many.gamma()).primal == pytest.approx(proof.objective, rel=1e-5)
+    assert problem.certify(machine, many.gamma()).primal == pytest.approx(proof.objective, rel=1e-5)
     single = Remote(problem)
     single.at_once = 1
     steps = LinearNewton(tol=1e-6).solve(single, sigma).iterations
@@ -242,7 +242,7 @@ def test_several_step_lengths_in_one_call(name):
 
 def test_gamma_stays_within_its_bounds():
     problem = posed(*rows_of("plain"), double_hinge(Costs(reject=0.2)))
-    sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+    sums = LocalSums(problem)
     sums.score(np.linspace(-3, 3, 7))
     for sigma in (1e-3, 1.0, 1e6):
         sums.gradient(sigma, afresh=True)
@@ -252,7 +252,7 @@ def test_gamma_stays_within_its_bounds():
 
 def test_rows_of_another_shape_cannot_be_attached():
     problem = posed(*rows_of("plain"), hinge())
-    sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+    sums = LocalSums(problem)
     with pytest.raises(ValueError, match="shape"):
         sums.block.attach({"X": np.zeros((3, 6)), "centre": np.zeros(6)})
     with pytest.raises(ValueError, match="entry more"):

@@ -18,7 +18,7 @@ from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
-from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
+from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 from abstain.solvers.native import SMO, ActiveSet, native_rows, native_task
 from looping import looped
 from problems import random_problem
@@ -331,7 +331,7 @@ class TestShortArrays:
 
 
 def posed(problem, weights):
-    """The task of a problem, and folds that score all rows."""
+    """The tasks of a problem, and folds that score all rows."""
     folds = Folds((problem.sign > 0).astype(np.intp), weights, [np.arange(problem.n)] * len(weights))
     return [Task(1, None, problem.loss)], folds
 
@@ -343,7 +343,8 @@ def test_a_search_is_a_list_of_tasks():
         trains[fold, fold::3] = 0
     gammas = np.array([0.1, 1.0])
     weights = trains * problem.weight
-    found = held_out_scores(problem, *posed(problem, weights), gammas, SCALES, limits=Limits(1e-4, 10**6, 10, 2))
+    tasks, folds = posed(problem, weights)
+    found = KernelFits(problem, tasks, gammas, Limits(1e-4, 10**6, 10, 2)).scores(None, folds, SCALES)
     scores = found.scores.reshape(len(SCALES), 2, 3, problem.n)
     assert found.optimal.all()
     assert found.finished.all()
@@ -359,8 +360,8 @@ def test_a_search_is_a_list_of_tasks():
 def test_a_search_without_time_is_unfinished():
     problem = classes()[1]
     weights = np.ones((2, problem.n))
-    limits = Limits(1e-3, 10**6, until=0.0)
-    found = held_out_scores(problem, *posed(problem, weights), np.ones(2), SCALES, limits=limits)
+    tasks, folds = posed(problem, weights)
+    found = KernelFits(problem, tasks, np.ones(2), Limits(1e-3, 10**6, until=0.0)).scores(None, folds, SCALES)
     assert not found.finished.any()
     assert not found.optimal.any()
     assert not found.scores.any()

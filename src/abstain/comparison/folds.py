@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.progress import SearchLine
-from abstain.estimators.fitting.routing import decider, row_cost_parameters
-from abstain.estimators.fitting.splitting import Groups, group_parameters
+from abstain.estimators.fitting.routing import decider, group_parameters, row_cost_parameters
+from abstain.estimators.fitting.splitting import Groups
 from abstain.estimators.unwrap import FittedClassifier, decide
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]

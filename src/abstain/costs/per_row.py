@@ -45,7 +45,7 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
 
 
 def row_array(table: CostTable) -> NDArray[np.float64]:
-    """Return the costs of rows as `row_table` reads them: false positive, false negative and both rejects of two classes."""
+    """Return the costs of rows as `row_table` reads them; of two classes: false positive, negative, both rejects."""
     if table.n_classes > 2 or table.names is not None:
         return table.values
     negative, _, positive = table.answers
@@ -72,10 +72,10 @@ def warn_if_never(table: CostTable) -> None:
     if table.n_classes > 2 or not len(table.values) or np.any(table.can_hand_on) or table.names is not None:
         return
     negative, _, positive = table.answers
-    c_fp, c_fn = table.values[0, negative, 2], table.values[0, positive, 0]
-    r_neg, r_pos = table.values[0, negative, 1], table.values[0, positive, 1]
-    share = r_neg / c_fp + r_pos / c_fn
-    if share > 1.0:
+    values = table.values
+    shares = values[:, negative, 1] / values[:, negative, 2] + values[:, positive, 1] / values[:, positive, 0]
+    if (shares > 1.0).all():  # a reject at the limit was stated on purpose
+        share, (r_neg, c_fp), (c_fn, r_pos) = shares[0], values[0, negative, 1:], values[0, positive, :2]
         warn_caller(
             f"row_costs has no row whose reject can pay, so nothing is rejected: row 0 has r_neg/c_fp + "
             f"r_pos/c_fn = {r_neg:g}/{c_fp:g} + {r_pos:g}/{c_fn:g} = {share:g} > 1; lower the "

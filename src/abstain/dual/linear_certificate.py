@@ -1,4 +1,4 @@
-"""The proof that a linear machine is optimal, computed independently of any solver, block by block.
+"""The proof that a linear machine, or a kernel machine on its landmarks, is optimal, independent of any solver.
 
 ::
 
@@ -6,7 +6,13 @@
     dual     sum_i phi_i(gamma_i) - 1/2 |sum_i y_i gamma_i (x_i - c)|^2    0 <= gamma_i <= top_i,  sum_i y_i gamma_i = 0
 
 Any gamma within these bounds gives a lower bound on every primal value, wherever it came from; the centre c changes
-nothing, since the coefficients sum to 0.
+nothing, since the coefficients sum to 0. On landmarks, with K = k(landmarks, landmarks) ::
+
+    f(x) = sum_j c_j k(landmark_j, x) + b,  c = A w,  |w|^2 = c' K c
+    dual     sum_i phi_i(gamma_i) - 1/2 s' A (A' K A)^-1 A' s,   s = sum_i y_i gamma_i k(landmarks, x_i)
+
+which bounds every machine on these landmarks, and says nothing about machines on other rows: how much the landmarks
+cost is seen on held-out rows only. All values are computed again in float64, block by block.
 """
 
 from __future__ import annotations
@@ -18,20 +24,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import issparse
 
+from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
+from abstain.dual.problem import RowLosses
+from abstain.kernels import Kernel
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.machines.landmark_features import LandmarkFeatures
+from abstain.machines.linear_machine import LinearMachine
 
-__all__ = ["LinearProblem", "LinearSums", "certify_linear", "linear_sums"]
+__all__ = ["LinearProblem", "LinearSums", "LowRankProblem", "linear_sums"]
 
-BLOCK = 2_000_000  # entries of X that are made float64 at a time
+BLOCK = 2_000_000  # entries of X, or kernel values, that are made float64 at a time
 NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProblem:
+class LinearProblem(RowLosses):
     """Signed rows and a weighted loss; no array is copied.
 
     Attributes
@@ -54,14 +66,67 @@ class LinearProblem:
     @property
     def top(self) -> NDArray[np.float64]:
         """The largest gamma of each row."""
-        slopes = self.loss.tables()[1]
-        return np.asarray(self.weight * -slopes[self.loss.kinds(self.sign), 0])
+        return self.breakpoint(self.loss.n_knots)
+
+    @property
+    def width(self) -> int:
+        """The number of values of a row that a machine weighs."""
+        return int(self.X.shape[1])
+
+    def values(self, X: Any, n_jobs: int | None) -> Any:  # noqa: ARG002 (for landmarks)
+        """Return these values of some rows, in float64."""
+        return X if issparse(X) else X.astype(np.float64, copy=False) - self.centre
+
+    def machine(self, point: NDArray[np.float64]) -> Any:
+        """Return the machine of w and, last, b."""
+        return LinearMachine(point[:-1].copy(), self.centre, float(point[-1]))
 
     def blocks(self) -> Iterator[slice]:
-        """Slices of rows that fit into memory as float64."""
-        step = max(1, BLOCK // max(1, self.X.shape[1]))
+        """Return slices of rows that fit into memory as float64."""
+        step = max(1, BLOCK // max(1, self.width, self.X.shape[1]))
         for first in range(0, self.X.shape[0], step):
             yield slice(first, first + step)
+
+    def certify(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> Certificate:
+        """Certify a machine of this problem, with gamma clipped and balanced where it must be."""
+        return linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs).certificate(machine.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankProblem(LinearProblem):
+    """Signed rows, a weighted loss, and the landmarks of the machine; no array is copied.
+
+    Attributes
+    ----------
+    features : LandmarkFeatures
+    several : bool, default=False
+        Whether the machine will be one of several, which are scored together.
+    """
+
+    features: LandmarkFeatures
+    several: bool = False
+
+    @property
+    def width(self) -> int:
+        """The number of landmarks."""
+        return len(self.features.mix)
+
+    def values(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
+        """Return the kernel values of some rows with the landmarks."""
+        return self.features.values(X, n_jobs=n_jobs)
+
+    def machine(self, point: NDArray[np.float64]) -> Any:
+        """Return the kernel machine of w and, last, b."""
+        return self.features.machine(point[:-1], float(point[-1]), several=self.several)
+
+    def certify(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> Certificate:
+        """Certify a machine on the landmarks, with gamma clipped and balanced where it must be."""
+        A, gram = self.features.mix, self.features.kernel(self.features.landmarks)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            found = linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs)
+            # the coefficients of the dual's own machine
+            best = A @ cho_solve(cho_factor(A.T @ gram @ A), A.T @ found.expansion, check_finite=False)
+            return found.certificate(machine.coef.ravel(), best, gram)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,55 +160,54 @@ class LinearSums:
             max(self.steepest, other.steepest),
         )
 
-    def certificate(self, w: NDArray[np.float64]) -> Certificate:
-        """Return the certificate of a machine with these weights, if the sums are over all rows."""
+    def certificate(
+        self, w: NDArray[np.float64], best: NDArray[np.float64] | None = None, gram: NDArray[np.float64] | None = None
+    ) -> Certificate:
+        """Return the certificate of a machine with these weights, if the sums are over all rows.
+
+        `best` are the weights of the dual's own machine, if they are not the expansion; `gram` measures their lengths.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
-            primal = 0.5 * float(w @ w) + self.losses
-            dual, expansion = lower_bound(self.duals - 0.5 * float(self.expansion @ self.expansion), self.expansion)
+            best = self.expansion if best is None else best
+            primal = 0.5 * _squared(w, gram) + self.losses
+            dual = self.duals - 0.5 * float(self.expansion @ best)
+            if not 0.0 < dual < np.inf:  # gamma = 0 is better, or there was an overflow
+                dual, best = 0.0, np.zeros_like(best)
             # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
             off = float(np.linalg.norm(w)) * self.steepest * np.sqrt(self.reach)
-            return judged(primal, dual, off + self.losses, float(np.linalg.norm(w - expansion)))
+            hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
+            gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
+            relative = gap / max(abs(primal), sys.float_info.min)
+            violation = float(np.sqrt(max(_squared(w - best, gram), 0.0)))
+        return Certificate(primal, dual, gap, relative if np.isfinite(relative) else sys.float_info.max, violation)
 
 
-def judged(primal: float, dual: float, rounded: float, violation: float) -> Certificate:
-    """Return the certificate of these values, if sums of the size `rounded` were rounded on the way to them."""
-    hidden = 10.0 * sys.float_info.epsilon * rounded
-    gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
-    relative = gap / max(abs(primal), sys.float_info.min)
-    return Certificate(primal, dual, gap, relative if np.isfinite(relative) else sys.float_info.max, violation)
+def _squared(w: NDArray[np.float64], gram: NDArray[np.float64] | None) -> float:
+    return float(w @ w if gram is None else w @ gram @ w)
 
 
-def lower_bound(dual: float, expansion: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Return a dual value and its expansion; those of gamma = 0 if it is below 0, or not a number after an overflow."""
-    return (dual, expansion) if 0.0 < dual < np.inf else (0.0, np.zeros_like(expansion))
-
-
-def certify_linear(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> Certificate:
-    """Certify a machine with `weights`, `centre` and `score`, with gamma clipped and balanced where it must be."""
-    return linear_sums(problem, machine, feasible_gamma(problem, gamma)).certificate(machine.weights)
+def linear_sums(
+    problem: LinearProblem, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None
+) -> LinearSums:
+    """Sum over the rows of a problem, or of one of its blocks; gamma must be feasible."""
+    beta = problem.sign * gamma
+    sums, losses, reach = np.zeros(problem.width), 0.0, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in problem.blocks():
+            X, sign, weight = problem.X[rows], problem.sign[rows], problem.weight[rows]
+            scores = machine.score(X, n_jobs).ravel()
+            losses += float(weight @ problem.loss.take(rows).value(sign, sign * scores))
+            at = problem.values(X, n_jobs)
+            sums += beta[rows] @ at
+            reach += float(weight**2 @ Kernel("linear").diagonal(at))
+        duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
+    return LinearSums(losses, duals, reach, sums, problem.loss.steepest)
 
 
 def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Clip gamma to its bounds and scale down the heavier class, so that the coefficients sum to 0."""
     gamma = bounded_gamma(problem, gamma)
     return balanced_gamma(problem, gamma, side_sums(problem, gamma))
-
-
-def linear_sums(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> LinearSums:
-    """Sum over the rows of a problem, or of one of its blocks; gamma must be feasible."""
-    beta = problem.sign * gamma
-    sums, losses, reach = np.zeros(problem.X.shape[1]), 0.0, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for rows in problem.blocks():
-            X, sign = problem.X[rows], problem.sign[rows]
-            loss = problem.loss.take(rows)
-            losses += float(problem.weight[rows] @ loss.value(sign, sign * machine.score(X)))
-            at = X if issparse(X) else X.astype(np.float64, copy=False) - problem.centre
-            sums += beta[rows] @ at
-            squares = np.asarray(at.multiply(at).sum(axis=1)).ravel() if issparse(at) else np.einsum("ij,ij->i", at, at)
-            reach += float(problem.weight[rows] ** 2 @ squares)
-        duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
-    return LinearSums(losses, duals, reach, sums, problem.loss.steepest)
 
 
 def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:

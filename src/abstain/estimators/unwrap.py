@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
 from abstain.rules.deciders import MISSING, PerRow
@@ -192,14 +193,14 @@ class FittedClassifier:
             )
         if row_costs is None:
             if isinstance(rule.decider, PerRow):
-                raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+                raise ValueError(MISSING)
             return rule
         if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
             raise ValueError(
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."
             )
-        return rule.for_rows(row_costs, n)
+        return rule.read_rows(row_costs, n)
 
     @property
     def cut(self) -> float:
@@ -255,7 +256,8 @@ class FittedClassifier:
         if margin is None or np.isnan(margin).any():
             return score
         found = np.zeros_like(score)
-        at = np.array(rule.answers)[rule.best(score)][:, np.newaxis]
+        answer = np.array(rule.answers)[rule.best(score)]
+        at = np.where(answer == NO_CLASS, score.argmax(axis=1), answer)[:, np.newaxis]  # actions may answer no class
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 

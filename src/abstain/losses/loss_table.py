@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.losses.piecewise import dual_value_of, value_of
+
 __all__ = ["LossTable"]
 
 
@@ -48,24 +50,20 @@ class LossTable:
         return self.kind
 
     def take(self, rows: Any) -> LossTable:
-        """Give the losses of these rows."""
+        """Return the losses of these rows."""
         return replace(self, kind=self.kind[rows])
 
     def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002 (in kind)
         """Return each row's loss at its margin z."""
-        bends = np.diff(self.slopes, axis=1, append=0.0)
-        total = np.zeros(len(z))
-        for k in range(self.n_knots):
-            total += bends[self.kind, k] * np.maximum(self.knots[self.kind, k] - z, 0.0)
-        return total
+        return value_of(*self._lines, z)
 
     def dual_value(
         self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]  # noqa: ARG002
     ) -> NDArray[np.float64]:
         """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
-        total, start = np.zeros(len(g)), np.zeros(len(g))
-        for k in reversed(range(self.n_knots)):
-            end = -self.slopes[self.kind, k]
-            total += self.knots[self.kind, k] * np.clip(g - weight * start, 0.0, weight * (end - start))
-            start = end
-        return total
+        return dual_value_of(*self._lines, g, weight)
+
+    @property
+    def _lines(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """The knots and the slopes of all rows, one array for each knot."""
+        return tuple([column[self.kind] for column in table.T] for table in (self.knots, self.slopes))  # type: ignore[return-value]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,35 +56,30 @@ class PiecewiseLinear:
         """Where phi bends, ascending and without 0: the absolute slopes in reverse order."""
         return tuple(-slope for slope in reversed(self.slopes))
 
-    @property
-    def dual_slopes(self) -> tuple[float, ...]:
-        """The slopes of phi, descending: the knots in reverse order."""
-        return tuple(reversed(self.knots))
-
     def value(self, z: ArrayLike) -> NDArray[np.float64]:
         """Return the loss at each margin z."""
-        z = np.asarray(z, dtype=np.float64)
-        total = np.zeros_like(z)
-        for knot, bend in zip(self.knots, np.diff([*self.slopes, 0.0]), strict=True):
-            total += bend * np.maximum(knot - z, 0.0)
-        return total
-
-    def slopes_at(self, z: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the slopes to the left and to the right of each margin z; they differ at a knot."""
-        slopes = np.array([*self.slopes, 0.0])
-        left, right = (np.searchsorted(self.knots, z, side=side) for side in ("left", "right"))
-        return slopes[left], slopes[right]
+        return value_of(self.knots, self.slopes, np.asarray(z, dtype=np.float64))
 
     def dual_value(self, g: ArrayLike, weight: ArrayLike = 1.0) -> NDArray[np.float64]:
         """Return phi(g) for `weight` times the loss: g is clipped to [0, ``weight |slopes[0]|``]."""
         g, weight = np.asarray(g, dtype=np.float64), np.asarray(weight, dtype=np.float64)
-        total = np.zeros(np.broadcast_shapes(g.shape, weight.shape))
-        start = 0.0
-        for slope, end in zip(self.dual_slopes, self.breakpoints, strict=True):
-            total += slope * np.clip(g - weight * start, 0.0, weight * (end - start))
-            start = end
-        return total
+        return dual_value_of(self.knots, self.slopes, g, weight)
 
-    def scaled(self, factor: float) -> PiecewiseLinear:
-        """Return `factor` times this loss: the same knots, the slopes multiplied."""
-        return PiecewiseLinear(self.knots, tuple(factor * slope for slope in self.slopes))
+
+def value_of(knots: Sequence[Any], slopes: Sequence[Any], z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the loss at each margin z, given its knots and slopes, each a number or one for each margin."""
+    total = np.zeros_like(z)
+    for knot, slope, following in zip(knots, slopes, (*slopes[1:], 0.0), strict=True):
+        total += (following - slope) * np.maximum(knot - z, 0.0)
+    return total
+
+
+def dual_value_of(
+    knots: Sequence[Any], slopes: Sequence[Any], g: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return phi(g) for `weight` times the loss with these knots and slopes."""
+    total, start = np.zeros(np.broadcast_shapes(g.shape, weight.shape)), 0.0
+    for knot, slope in zip(reversed(knots), reversed(slopes), strict=True):
+        total += knot * np.clip(g - weight * start, 0.0, weight * (-slope - start))
+        start = -slope
+    return total

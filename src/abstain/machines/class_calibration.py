@@ -28,7 +28,7 @@ TIED = 1e-9  # difference up to which scores are equal, relative to their size
 
 
 def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the score in favour of each class, shape (n, n_classes), also from one score of two classes."""
+    """Return the score in favour of each class, shape (n, n_classes), also from one score of two classes."""
     if score.ndim == 1:
         return np.column_stack([-score, score])
     first, second = np.argmax(score, axis=1), np.partition(score, -2, axis=1)[:, -2]
@@ -38,7 +38,7 @@ def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def least_count(rate: float, n_rows: int) -> int:
-    """Give the least count j for which (1 + j) / (n_rows + 1) > rate; 0 if every count is enough.
+    """Return the least count j for which (1 + j) / (n_rows + 1) > rate; 0 if every count is enough.
 
     By the same quotients as the p-values, so that a rate of 0.29 of 100 is 29, and not what 0.29 * 100 rounds down to.
     """
@@ -83,7 +83,7 @@ class ClassCalibration:
         return tuple(sum(map(len, parts)) for parts in zip(*self.own, strict=True))
 
     def p_values(self, scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Give p_k, shape (n, n_classes), from the scores of the same rows by the classifier of each fold."""
+        """Return p_k, shape (n, n_classes), from the scores of the same rows by the classifier of each fold."""
         folds = [in_favour(score) for score in scores]
         counts = np.zeros(folds[0].shape)
         for own, t in zip(self.own, folds, strict=True):

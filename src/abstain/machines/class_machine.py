@@ -1,29 +1,19 @@
-"""Several kernel expansions on the same rows: one per class (one-vs-rest), or one per pair of classes (one-vs-one).
-
-::
-
-    f_m(x) = sum_j coef_mj k(x_j, x) + bias_m
-"""
+"""The machine of all pairs of classes (one-vs-one), and the values of the classes that its scores make."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
-from abstain.compressed import check_indices
-from abstain.kernels import Kernel, Matrix, called_kernel
-from abstain.machines.linear_machine import check_width, finite
+from abstain.kernels import Matrix
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import finite
 
-__all__ = ["OneVsOneMachine", "OneVsRestMachine", "class_pairs", "ovr_values", "vote_values", "votes"]
-
-_BLOCK = 4_000_000  # kernel values in memory at a time: 32 MB
+__all__ = ["OneVsOneMachine", "class_pairs", "ovr_values", "vote_values", "votes"]
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -32,109 +22,7 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRestMachine:
-    """One expansion per class.
-
-    Attributes
-    ----------
-    kernel : Kernel or callable
-        As in `KernelMachine`.
-    vectors : ndarray or CSR of shape (n_vectors, n_features)
-        The rows x_j, each a support vector of at least one machine; of shape (0, 0) for a precomputed kernel.
-    coef : ndarray or CSR of shape (n_machines, n_vectors)
-    biases : ndarray of shape (n_machines,)
-        For the linear kernel, the scores at the mean of the vectors.
-    support : ndarray of intp, shape (n_vectors,)
-        Indices of the vectors among the training rows.
-    n_rows : int
-        The number of training rows, which is the number of columns of X for a precomputed kernel.
-    """
-
-    kernel: Kernel | Callable[..., Any]
-    vectors: Matrix
-    coef: Any
-    biases: NDArray[np.float64]
-    support: NDArray[np.intp]
-    n_rows: int
-
-    @property
-    def is_precomputed(self) -> bool:
-        """Whether X contains kernel values with the training rows instead of features."""
-        return isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
-
-    @property
-    def n_features(self) -> int:
-        """The number of columns of X."""
-        return self.n_rows if self.is_precomputed else int(self.vectors.shape[1])
-
-    @cached_property
-    def linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """The weights of the features, (n_machines, n_features), and the centre of the rows, for the linear kernel.
-
-        The coefficients of a machine sum to 0, so the rows may be centred.
-        """
-        if not (isinstance(self.kernel, Kernel) and self.kernel.name == "linear"):
-            return None
-        centre = np.zeros(self.vectors.shape[1])
-        if issparse(self.vectors) or not len(self.support):
-            weights = self.coef @ self.vectors
-            return np.asarray(weights.toarray() if issparse(weights) else weights), centre
-        centre = 2.0 * (0.5 * self.vectors).mean(axis=0)  # halved, so that the sum of large rows does not overflow
-        return np.asarray(self.coef @ (self.vectors - centre)), centre
-
-    @property
-    def intercepts(self) -> NDArray[np.float64]:
-        """The constants that scikit-learn calls `intercept_`."""
-        if self.linear is None:
-            return self.biases
-        weights, centre = self.linear
-        return np.asarray(self.biases - weights @ centre)
-
-    def each(self, X: Matrix) -> NDArray[np.float64]:
-        """Give the score of each row by each machine, shape (n, n_machines)."""
-        if not self.is_precomputed:
-            check_width(X, self.n_features)
-        if issparse(self.vectors):
-            check_indices(self.vectors, "support_vectors_")
-        out = np.empty((X.shape[0], len(self.biases)))
-        step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for first in range(0, X.shape[0], step):
-                rows = slice(first, first + step)
-                out[rows] = self._sums(X[rows])
-            out += self.biases
-        finite(out.ravel())
-        return out
-
-    def _sums(self, X: Matrix) -> NDArray[np.float64]:
-        if self.linear is not None:
-            weights, centre = self.linear
-            if issparse(X) and not centre.any():
-                return np.asarray(X @ weights.T)
-            return np.asarray(((X.toarray() if issparse(X) else X) - centre) @ weights.T)
-        return np.asarray((self.coef @ self._block(X).T).T)
-
-    def _block(self, X: Matrix) -> NDArray[np.float64]:
-        """Give the kernel values of these rows with the vectors."""
-        if self.is_precomputed:
-            shape, block = (X.shape[0], self.n_rows), X
-        elif isinstance(self.kernel, Kernel):
-            if issparse(X) is not issparse(self.vectors):
-                X = csr_array(X) if issparse(self.vectors) else X.toarray()
-            return self.kernel(X, self.vectors)
-        else:
-            shape, block = (X.shape[0], len(self.support)), called_kernel(self.kernel, X, self.vectors)
-        if block.shape != shape:
-            raise ValueError(f"kernel values must have shape {shape}, got {block.shape}.")
-        return block[:, self.support] if self.is_precomputed else block
-
-    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give the score of each row for each class, shape (n, n_classes)."""
-        return self.each(X)
-
-
-@dataclass(frozen=True, eq=False)
-class OneVsOneMachine(OneVsRestMachine):
+class OneVsOneMachine(KernelMachine):
     """One expansion per pair of classes, each trained on the rows of its two classes, as in scikit-learn's `SVC`.
 
     Attributes
@@ -158,15 +46,14 @@ class OneVsOneMachine(OneVsRestMachine):
             found[i, of_j] = dense[row, of_j]
         return found
 
-    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give what `SVC` gives for ``decision_function_shape="ovr"``: see `ovr_values`."""
-        values = ovr_values(self.each(X), len(self.n_support))
-        finite(values.ravel())  # the sum of finite scores may overflow
-        return values
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return what `SVC` gives for ``decision_function_shape="ovr"``: see `ovr_values`."""
+        # the sum of finite scores may overflow
+        return finite(ovr_values(super().score(X, n_jobs), len(self.n_support)))
 
 
 def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Give one value per class from those of the pairs: its votes, plus less than 1/3 by the sum of its scores.
+    """Return one value per class from those of the pairs: its votes, plus less than 1/3 by the sum of its scores.
 
     ::
 
@@ -190,5 +77,5 @@ def vote_values(won: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray
 
 
 def votes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the votes in `ovr_values`."""
+    """Return the votes in `ovr_values`."""
     return np.rint(values)

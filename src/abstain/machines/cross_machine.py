@@ -30,7 +30,7 @@ class FoldClassifiers:
 
     @available_if(lambda self: hasattr(self.classifiers[0], "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the means of the probabilities of the classes, in sorted order."""
+        """Return the means of the probabilities of the classes, in sorted order."""
         every = [sorted_scores(one, np.asarray(one.predict_proba(X))) for one in self.classifiers]
         return np.asarray(np.mean(every, axis=0))
 
@@ -69,11 +69,11 @@ class CrossMachine:
         return math.nan
 
     def p_values(self, X: Any) -> NDArray[np.float64]:
-        """Give the p-value of each class, shape (n, n_classes)."""
+        """Return the p-value of each class, shape (n, n_classes)."""
         return self.calibration.p_values([fold.score(X) for fold in self.folds])
 
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give the p-values of several classes; of two, one number that is beyond 1/2 where one class is in the set.
+        """Return the p-values of several classes; of two, one number that is beyond 1/2 where one class is in the set.
 
         ::
 

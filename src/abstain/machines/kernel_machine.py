@@ -1,15 +1,15 @@
-"""The machine of a kernel expansion: f(x) = sum_j coef_j k(x_j, x) + bias."""
+"""The machine of a kernel expansion, or of several on the same rows: f(x) = sum_j coef_j k(x_j, x) + bias."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from abstain.compressed import check_indices
 from abstain.kernels import Kernel, Matrix, called_kernel
@@ -18,10 +18,12 @@ from abstain.machines.linear_machine import LinearMachine, check_width, finite
 
 __all__ = ["KernelMachine"]
 
+_BLOCK = 4_000_000  # kernel values of several expansions in memory at a time: 32 MB
+
 
 @dataclass(frozen=True, eq=False)
 class KernelMachine:
-    """Some training rows, a coefficient for each, and a bias.
+    """Some training rows, a coefficient for each, and a bias; of several classes, a row of coefficients for each.
 
     Attributes
     ----------
@@ -29,11 +31,11 @@ class KernelMachine:
         A callable gets two arrays of rows, or two CSR matrices, and returns one value per pair.
     vectors : ndarray or CSR of shape (n_vectors, n_features)
         The rows x_j; of shape (0, 0) for a precomputed kernel.
-    coef : ndarray of shape (n_vectors,)
-    bias : float
+    coef : ndarray of shape (n_vectors,), or ndarray or CSR of shape (n_machines, n_vectors)
+    bias : float or ndarray of shape (n_machines,)
         For the linear kernel, the score at the mean of the (dense) vectors, as in `linear`.
     support : ndarray of intp, shape (n_vectors,)
-        Indices of the vectors among the training rows, ascending.
+        Indices of the vectors among the training rows.
     n_rows : int
         The number of training rows, which is the number of columns of X for a precomputed kernel.
     balanced : bool, default=True
@@ -42,11 +44,11 @@ class KernelMachine:
 
     kernel: Kernel | Callable[..., Any]
     vectors: Matrix
-    coef: NDArray[np.float64]
-    bias: float
+    coef: Any
+    bias: Any
     support: NDArray[np.intp]
     n_rows: int
-    balanced: bool = True
+    balanced: bool = field(default=True, kw_only=True)
 
     @cached_property
     def linear(self) -> LinearMachine | None:
@@ -57,14 +59,15 @@ class KernelMachine:
         if not (isinstance(self.kernel, Kernel) and self.kernel.name == "linear"):
             return None
         centre = np.zeros(self.vectors.shape[1])
-        if issparse(self.vectors) or not len(self.coef) or not self.balanced:
-            return LinearMachine(np.asarray(self.coef @ self.vectors), centre, self.bias)
+        if issparse(self.vectors) or not len(self.support) or not self.balanced:
+            weights = self.coef @ self.vectors
+            return LinearMachine(np.asarray(weights.toarray() if issparse(weights) else weights), centre, self.bias)
         # halved, so that the sum of rows near the largest float does not overflow
         centre = 2.0 * (0.5 * self.vectors).mean(axis=0)
-        return LinearMachine(self.coef @ (self.vectors - centre), centre, self.bias)
+        return LinearMachine(np.asarray(self.coef @ (self.vectors - centre)), centre, self.bias)
 
     @property
-    def intercept(self) -> float:
+    def intercept(self) -> Any:
         """The constant that scikit-learn calls `intercept_`."""
         return self.bias if self.linear is None else self.linear.intercept
 
@@ -78,34 +81,50 @@ class KernelMachine:
         """Whether X contains kernel values with the training rows instead of features."""
         return isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
 
-    def rescaled(self, scale: float, shift: float) -> KernelMachine:
-        """Give the machine of ``scale * score + shift``."""
+    def rescaled(self, scale: float, shift: float) -> Self:
+        """Return the machine of ``scale * score + shift``."""
         return replace(self, coef=scale * self.coef, bias=scale * self.bias + shift)
 
     def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Give sum_j coef_j k(x_j, x) for each row: the score without its bias."""
+        """Return sum_j coef_j k(x_j, x) for each row: the score without its bias."""
         if issparse(self.vectors):
             check_indices(self.vectors, "support_vectors_")  # a machine made by other means than a fit may be forged
         if self.linear is not None:
             return self.linear.expansion(X)
-        if isinstance(self.kernel, Kernel) and not self.is_precomputed:
-            return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
+        if self.coef.ndim > 1:
+            out = np.empty((X.shape[0], self.coef.shape[0]))
+            step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
+            for first in range(0, X.shape[0], step):
+                values = self._values(X[first : first + step])
+                values = values[:, self.support] if self.is_precomputed else values
+                out[first : first + step] = (self.coef @ values.T).T
+            return out
         if self.is_precomputed:
-            block, columns, of = X, self.n_rows, "training row"
+            everywhere = np.zeros(self.n_rows)
+            everywhere[self.support] = self.coef
+            return np.asarray(self._values(X) @ everywhere)
+        if isinstance(self.kernel, Kernel):
+            return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
+        return np.asarray(self._values(X) @ self.coef)
+
+    def _values(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the kernel values of these rows with the vectors, or with all training rows if X has them."""
+        if self.is_precomputed:
+            values, columns, of = X, self.n_rows, "training row"
+        elif isinstance(self.kernel, Kernel):
+            if issparse(X) is not issparse(self.vectors):
+                X = csr_array(X) if issparse(self.vectors) else X.toarray()
+            return self.kernel(X, self.vectors)
         else:
-            block, columns, of = called_kernel(self.kernel, X, self.vectors), len(self.coef), "vector"
-        if block.shape != (X.shape[0], columns):
+            values, columns, of = called_kernel(self.kernel, X, self.vectors), len(self.support), "vector"
+        if values.shape != (X.shape[0], columns):
             raise ValueError(
-                f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {block.shape}."
+                f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {values.shape}."
             )
-        if not self.is_precomputed:
-            return np.asarray(block @ self.coef)
-        everywhere = np.zeros(self.n_rows)
-        everywhere[self.support] = self.coef
-        return np.asarray(block @ everywhere)
+        return values
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Give the score of each row."""
+        """Return the score of each row, shape (n,) or (n, n_machines)."""
         if not self.is_precomputed:
             check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -10,6 +10,7 @@ So a linear machine on the features is a kernel machine on the landmarks, with |
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
@@ -60,53 +61,50 @@ class LandmarkFeatures:
         return cls(kernel, landmarks, np.ascontiguousarray((V[:, kept] / np.sqrt(e[kept]))[:, ::-1]))
 
     def values(self, X: Matrix, out: NDArray[Any] | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give k(x, landmark) for all rows and landmarks, in float64 unless `out` has another type."""
-        out = np.empty((X.shape[0], len(self.mix))) if out is None else out
-
-        def one(rows: slice) -> None:
-            out[rows] = self._values(X[rows])
-
-        self._by_pieces(one, X.shape[0], n_jobs)
-        return out
+        """Return k(x, landmark) for all rows and landmarks, in float64 unless `out` has another type."""
+        return self._by_pieces(self._values, X, np.empty((X.shape[0], len(self.mix))) if out is None else out, n_jobs)
 
     def features(self, X: Matrix, out: NDArray[Any] | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give the features of all rows, computed in float64; in float64 unless `out` has another type."""
+        """Return the features of all rows, computed in float64; in float64 unless `out` has another type."""
         out = np.empty((X.shape[0], self.mix.shape[1])) if out is None else out
+        return self._by_pieces(lambda rows: self._values(rows) @ self.mix, X, out, n_jobs)
 
-        def one(rows: slice) -> None:
-            out[rows] = self._values(X[rows]) @ self.mix
-
-        self._by_pieces(one, X.shape[0], n_jobs)
-        return out
-
-    def machine(self, w: NDArray[np.float64], bias: float) -> KernelMachine:
-        """Give the linear machine on the features as a kernel machine on the landmarks."""
-        m = len(self.mix)
-        return KernelMachine(self.kernel, self.landmarks, self.mix @ w, bias, np.arange(m), m)
+    def machine(self, w: NDArray[np.float64], bias: float, *, several: bool = False) -> KernelMachine:
+        """Return the linear machine on the features as a kernel machine on the landmarks, or as a list of one."""
+        m, coef = len(self.mix), self.mix @ w
+        given = (coef[np.newaxis], np.array([bias])) if several else (coef, bias)
+        return KernelMachine(self.kernel, self.landmarks, *given, np.arange(m), m)
 
     def _values(self, X: Matrix) -> NDArray[np.float64]:
         if issparse(self.landmarks) and not issparse(X):
             X = type(self.landmarks)(X)
         return _finite(self.kernel(X.astype(np.float64, copy=False), self.landmarks), self.kernel.name, "rows")
 
-    def _by_pieces(self, one: Any, rows: int, n_jobs: int | None) -> None:
-        pieces = [slice(first, min(first + PIECE, rows)) for first in range(0, rows, PIECE)]
+    def _by_pieces(
+        self, of: Callable[[Matrix], NDArray[np.float64]], X: Matrix, out: NDArray[Any], n_jobs: int | None
+    ) -> NDArray[Any]:
+        pieces = [slice(first, first + PIECE) for first in range(0, X.shape[0], PIECE)]
         workers = min(threads(n_jobs), len(pieces))
+
+        def one(rows: slice) -> None:
+            out[rows] = of(X[rows])
+
         with one_blas_thread():
             if workers <= 1:
                 for piece in pieces:
                     one(piece)
-                return
+                return out
             pool = ThreadPoolExecutor(workers)
             try:
                 for done in [pool.submit(one, piece) for piece in pieces]:
                     done.result()
             finally:  # an interrupt waits for the pieces that have begun, not for the others
                 pool.shutdown(cancel_futures=True)
+        return out
 
 
 def _finite(values: NDArray[np.float64], name: str, of: str) -> NDArray[np.float64]:
-    """Give kernel values if they are finite; otherwise raise an error with advice."""
+    """Return kernel values if they are finite; otherwise raise an error with advice."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()  # cheaper than a look at each
     if not np.isfinite(total) and not np.isfinite(values).all():

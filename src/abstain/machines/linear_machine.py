@@ -1,8 +1,9 @@
-"""The machine of a linear score: f(x) = w.(x - centre) + bias."""
+"""The machine of a linear score, or of several around one centre: f(x) = w.(x - centre) + bias."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,16 @@ _BLOCK = 1_000_000  # entries of X that are centred at a time
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """A weight per feature, and a bias at the centre of the training rows.
+    """A weight per feature, and a bias at the centre of the training rows; of several classes, a row for each.
 
     Far from the origin, w.x and the intercept would cancel and lose digits; relative to a centre near the data they
     do not.
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features,)
+    weights : ndarray of shape (n_features,) or (n_machines, n_features)
     centre : ndarray of shape (n_features,)
-    bias : float
+    bias : float or ndarray of shape (n_machines,)
         The score at `centre`.
 
     Examples
@@ -39,24 +40,25 @@ class LinearMachine:
 
     weights: NDArray[np.float64]
     centre: NDArray[np.float64]
-    bias: float
+    bias: Any
 
     @property
-    def intercept(self) -> float:
+    def intercept(self) -> Any:
         """The score at the origin: f(x) = w.x + intercept."""
-        return float(self.bias - self.weights @ self.centre)
+        found = np.asarray(self.bias - self.weights @ self.centre)
+        return found if found.ndim else float(found)
 
     @property
     def n_features(self) -> int:
         """The number of features."""
-        return len(self.weights)
+        return int(self.weights.shape[-1])
 
     def rescaled(self, scale: float, shift: float) -> LinearMachine:
-        """Give the machine of ``scale * score + shift``."""
+        """Return the machine of ``scale * score + shift``."""
         return replace(self, weights=scale * self.weights, bias=scale * self.bias + shift)
 
     def expansion(self, X: Matrix) -> NDArray[np.float64]:
-        """Give w.(x - centre) for each row: the score without its bias.
+        """Return w.(x - centre) for each row: the score without its bias.
 
         Where there is a centre, sparse rows are made dense block by block: far from the origin w.x and w.centre agree
         in most of their digits, and the same row must score the same whatever holds it.
@@ -64,13 +66,13 @@ class LinearMachine:
         n = X.shape[0]
         step = max(1, _BLOCK // max(1, X.shape[1]))
         if issparse(X) and not self.centre.any():
-            return np.asarray(X @ self.weights)
+            return np.asarray(X @ self.weights.T)
         if n > step:
             return np.concatenate([self.expansion(X[first : first + step]) for first in range(0, n, step)])
-        return np.asarray(((X.toarray() if issparse(X) else X) - self.centre) @ self.weights)
+        return np.asarray(((X.toarray() if issparse(X) else X) - self.centre) @ self.weights.T)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give the score of each row."""
+        """Return the score of each row, shape (n,) or (n, n_machines)."""
         check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X) + self.bias)
@@ -83,7 +85,7 @@ def check_width(X: Matrix, n_features: int) -> None:
 
 
 def finite(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the scores if they are finite; otherwise raise an error with advice."""
+    """Return the scores if they are finite; otherwise raise an error with advice."""
     if not np.isfinite(score).all():
         raise ValueError("X is so large that the scores of some rows overflow; scale it like the training rows.")
     return score

@@ -45,7 +45,7 @@ class ResponseMachine:
         return 1.0 if self.method == "predict_proba" else math.nan
 
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give the score of each row.
+        """Return the score of each row.
 
         Of two classes it is oriented to the class that sorts last, and the classifier itself cuts it at 0. Of more
         there is one for each class, sorted, and the classifier itself answers the class of the highest.
@@ -72,7 +72,7 @@ class ResponseMachine:
 
 
 def sorted_scores(classifier: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give scores in the order of the sorted classes: scikit-learn sorts `classes_`, and other classifiers may not.
+    """Return scores in the order of the sorted classes: scikit-learn sorts `classes_`, and other classifiers may not.
 
     One score per row is that of the second of two classes, and is negated to be that of the other.
     """

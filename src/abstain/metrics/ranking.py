@@ -104,16 +104,20 @@ class RankedRows:
         return np.asarray(np.add.reduceat(values, self.starts), dtype=np.float64)
 
 
+def has_curve(table: CostTable) -> bool:
+    """Return whether there is one answer for each class and one reject, whose rate a curve varies."""
+    answered = np.array(table.answers)[~table.rejecting]
+    return sorted(answered.tolist()) == [*range(table.n_classes)] and sum(table.hands_on) == 1
+
+
 def _answering(table: CostTable) -> tuple[NDArray[np.intp], int]:
     """Return the action that answers each class, and the one reject; an error if that is not what they are."""
-    answered = [answer for answer, handed in zip(table.answers, table.hands_on, strict=True) if not handed]
-    if sorted(answered) != [*range(table.n_classes)] or sum(table.hands_on) != 1:
+    if not has_curve(table):
         raise ValueError(
             f"costs has the actions {list(table.names or ())}, and a curve needs one answer for each class and one "
             "reject, whose rate it varies; state such costs, or use mean_cost."
         )
-    reject = table.hands_on.index(True)
-    return np.argsort([table.n_classes if at == reject else answer for at, answer in enumerate(table.answers)]), reject
+    return np.argsort(np.where(table.rejecting, table.n_classes, table.answers)), table.hands_on.index(True)
 
 
 def has_class_scores(score: Any) -> bool:

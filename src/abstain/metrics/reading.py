@@ -45,12 +45,12 @@ def read(
     labels, truth = pairs.labels, pairs.truth
     if table is not None:
         if row_costs is None and known_positive(y_pred) is None and labels.n_classes == 2:
-            warn_if_assumed(table, labels.classes, pos_label)
+            warn_if_assumed(table, y_true, pos_label)
         table = table.named(labels)
     if row_costs is not None:
         table = row_table(row_costs, labels, table, len(truth))
         if labels.n_classes == 2:
-            warn_if_assumed(table, labels.classes, pos_label)
+            warn_if_assumed(table, y_true, pos_label)
     table = Costs.blank(labels) if table is None else table
     order = labels.classes.tolist()
     if table.names is None and labels.orientation < 0:

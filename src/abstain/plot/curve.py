@@ -161,7 +161,7 @@ class CurveDisplay:
         """
         fitted = FittedClassifier.of(estimator, pos_label)
         own, n = fitted.costs, len(np.asarray(y))
-        rule = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
+        rule: Any = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
         row_costs = None if row_costs is None else rule.costs
         costs = own if costs is None else costs
         given: dict[str, Any] = {"sample_weight": sample_weight, "classes": tuple(fitted.classes)}
@@ -176,8 +176,8 @@ class CurveDisplay:
         if fitted.rejects:
             if own is not None and own.names is not None and costs != own:
                 raise ValueError(
-                    "costs must be left out: the estimator chooses between actions, which only its own costs price; use "
-                    "from_predictions with its decision_function for other costs."
+                    "costs must be left out: the estimator chooses between actions, which only its own costs name; use "
+                    "from_predictions with its decision_function for others."
                 )
             predicted = estimator.predict(X) if row_costs is None else decide(estimator, X, row_costs).label
             costs = costs if row_costs is None or own is None or own.names is not None else None

@@ -99,12 +99,12 @@ class LossDisplay:
         """
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
-        found = read(y_true, None, costs, pos_label=pos_label, several=several or None)
+        found = read(y_true, None, costs, pos_label=pos_label)
         table, classes, at = found.choices, found.classes, 1
         if several:
             at = _place(classes, label)
             score = score[:, at]
-        elif table.names is not None and pos_label == classes[0]:  # their loss is oriented to the class that sorts last
+        elif table.names is not None and pos_label == classes[0]:  # their loss is that of the last class
             score = -score
         sign = np.where(found.truth == at, 1, -1).astype(np.int8)
         stated = None if costs is None else table
@@ -112,9 +112,7 @@ class LossDisplay:
         return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, label: Any = None, ax: Axes | None = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, label: Any = None, ax: Axes | None = None) -> Self:
         """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y).
 
         With more than two classes, it is the loss of `label` against the rest. The rows are at their scores, which

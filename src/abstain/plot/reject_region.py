@@ -90,7 +90,8 @@ class RejectRegionDisplay:
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
         zones = zones_of(rule)
-        labels, forced = [zone.label for zone in zones], ()
+        labels: list[Any] = [zone.label for zone in zones]
+        forced: tuple[float, ...] = ()
         if len(fitted.classes) == 2:
             score, forced = fitted.score(grid), rule.decider.forced.cuts
         else:
@@ -150,7 +151,7 @@ class RejectRegionDisplay:
             rejected = int(np.isin(choice, [NO_CLASS, *np.flatnonzero(hands_on)]).sum())
             counts = f"{right} correct, {len(choice) - right - rejected} wrong, {rejected} rejected"
         else:
-            counts = ", ".join(f"{np.sum(choice == k)} {zone.name}" for k, zone in enumerate(self.zones))
+            counts = ", ".join(f"{np.sum(choice == k)} {zone.taken}" for k, zone in enumerate(self.zones))
         style: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5, "s": 34}
         if at % 2 == 0:
             style = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1, "s": 26}

@@ -47,6 +47,11 @@ class Zone:
     label: Any = None
 
     @property
+    def taken(self) -> str:
+        """The action after a number of rows."""
+        return self.name if self.answers == NO_CLASS else f"as {self.name}"
+
+    @property
     def words(self) -> str:
         """The zone in words, for a legend."""
         start, end = (f"{at:.3g}".replace("-", "−") for at in (self.start, self.end))

@@ -69,7 +69,7 @@ class ClassNumbers:
 
 
 def _right(costs: CostTable) -> NDArray[np.bool_]:
-    """Whether each choice is the correct answer; of actions, the cheapest, on average, that does not hand the case on."""
+    """Whether each choice is the correct answer; of actions, the cheapest on average that does not hand on."""
     if costs.names is None:
         return np.asarray(np.array(costs.answers) == np.arange(costs.n_classes)[:, np.newaxis])
     mean = costs.values.mean(axis=0) if costs.per_row else costs.values

@@ -62,7 +62,7 @@ def report_for(
     4.0
     """
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
-    prices = fitted.costs if costs is None else costs
+    prices: Any = fitted.costs if costs is None else costs
     several = len(fitted.classes) > 2
     by_thresholds = not (several or row_costs is not None or getattr(prices, "names", None) is not None)
     thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
@@ -78,7 +78,7 @@ def report_for(
     if thresholds is not None:
         arguments = {"cut": fitted.cut, "pos_label": fitted.positive} | arguments
         return Report.of(y, found.score, prices, thresholds, **arguments)
-    if not several and prices is not None and prices.names is None or row_costs is not None:
+    if (not several and prices is not None and prices.names is None) or row_costs is not None:
         arguments["pos_label"] = fitted.positive
     score = fitted.class_scores(found.score, rule) if several else found.score
     arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}

@@ -56,17 +56,21 @@ def plots_of(
 
     Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.positive is not None
-    if len(judge.classes) == 2:
-        last = max(judge.classes)
-        cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class
-        s = s + cut if pair and costs.answers[-1] == 1 and judge.positive != last else s - cut
-        if pair and judge.positive != last:  # a score on the cut means the first class
-            s = np.where(s == 0.0, np.nextafter(0.0, 1.0), -s)
+    y, s, costs = judge.truth, np.asarray(score, dtype=np.float64), judge.costs
+    answered = np.sort(np.array(costs.answers)[~costs.rejecting])
+    if not np.array_equal(answered, np.arange(costs.n_classes)) or sum(costs.hands_on) != 1:
+        return ()
+    if costs.n_classes == 2:
+        cut = costs.levels(forced=True).lower
+        turned = judge.positive not in (None, max(judge.classes))  # a score on the cut means the first class
+        s = np.where(-s == cut, np.nextafter(0.0, 1.0), -s - cut) if turned else s - cut
     s = rejected_first(s, novel)
     count = _RESAMPLES if len(y) <= _BAND_ROWS else 0
     arguments = {"classes": judge.classes, "pos_label": judge.positive}
-    accuracy, cost = (band_of(*one, count, arguments) for one in (("accuracy_reject", (y, s)), ("cost", (y, s, costs))))
+    accuracy, cost = (
+        band_of(curve, (y, s, *prices), count, arguments)
+        for curve, prices in (("accuracy_reject", ()), ("cost", (costs,)))
+    )
     points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy), "cost per row": (cost, mean_cost)}
     return tuple(_plot(title, band, (table.reject_rate, value)) for title, (band, value) in points.items())
 

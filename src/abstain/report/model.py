@@ -1,7 +1,7 @@
 """Report: the contents of a page as data, computed from arrays, without HTML or estimators.
 
-A page has a table of the true classes and the choices: classes and a reject, or actions. If one score of two classes
-decides by two thresholds, it also has a slider over the reject cost.
+A page has a table of the true classes and the choices. If one score of two classes decides by two thresholds, it also
+has a slider over the reject cost.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.naming import checked_costs, warn_if_assumed
-from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
+from abstain.metrics.ranking import has_curve
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
@@ -46,10 +46,8 @@ class Report:
 
     Attributes
     ----------
-    title, question : str
-        Heading, and the question being decided; `question` may be empty.
-    date : str
-        Day of the report, as in 2026-01-31.
+    title, question, date : str
+        Heading, the question being decided, which may be empty, and the day, as in 2026-01-31.
     kind : {"classes", "actions"}
         What is chosen from: the classes and a reject, or named actions.
     by_row : bool
@@ -67,7 +65,7 @@ class Report:
     verdict : Verdict
         The machine against the alternatives; that of `comparison` if it is on the same decisions.
     plots : tuple of LinePlot
-        Curves against the share rejected; empty without scores, and with a slider, which has its own.
+        Curves against the share rejected; none without scores, and with a slider, which has its own.
     listed : tuple of (name, true class, reason, choice, forced choice)
         Rejected rows, those closest to a decision first if there is a score for each class, and novel ones last.
     novel : int
@@ -280,7 +278,7 @@ class Report:
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not _curved(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -297,13 +295,6 @@ class Report:
         if self.slider is not None:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
-        names: tuple[str, ...] = ("reject_rate", "coverage")
-        if (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all():
-            names += _OF_ANSWERS + (_OF_TWO if self.table.pair else ())
+        judged = (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all()
+        names = ("reject_rate", "coverage", *_OF_ANSWERS * bool(judged), *_OF_TWO * self.table.pair)
         return found | {name: getattr(self.table, name) for name in names}
-
-
-def _curved(costs: CostTable) -> bool:
-    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
-    answered = sorted(np.array(costs.answers)[~costs.rejecting].tolist())
-    return answered == list(range(costs.n_classes)) and sum(costs.hands_on) == 1

@@ -126,9 +126,7 @@ class Histogram:
     novel_above: NDArray[np.int64]
 
     @classmethod
-    def of(
-        cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
-    ) -> Self:
+    def of(cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]

@@ -18,7 +18,23 @@ __all__ = ["Cheapest", "Confidence", "Margins", "Sets"]
 
 
 @dataclass(frozen=True, eq=False)
-class Margins(Decider):
+class _ClassCuts(Decider):
+    """A cut for each class, which users see as the thresholds."""
+
+    cuts: Floats
+
+    @property
+    def thresholds(self) -> Floats:
+        """The cuts, one for each class."""
+        return self.cuts
+
+    def answer_scores(self, rule: Any, score: Floats) -> Floats:  # noqa: ARG002
+        """Return the scores themselves."""
+        return score
+
+
+@dataclass(frozen=True, eq=False)
+class Margins(_ClassCuts):
     """Bayes' cuts on the score of each class.
 
     ::
@@ -33,13 +49,6 @@ class Margins(Decider):
     ----------
     cuts : ndarray of shape (n_classes,)
     """
-
-    cuts: Floats
-
-    @property
-    def thresholds(self) -> Floats:
-        """Bayes' cuts on the scores."""
-        return self.cuts
 
     def _costs(self, rule: Any, score: Floats, table: Floats) -> Floats:
         """Return e_k (1 - P_k) of each class, and the reject cost, in the unit of the table of costs."""
@@ -80,7 +89,7 @@ class Margins(Decider):
 
 
 @dataclass(frozen=True, eq=False)
-class Confidence(Decider):
+class Confidence(_ClassCuts):
     """The class of the highest score, and a reject where its confidence is at most the cut of this class.
 
     Attributes
@@ -92,7 +101,6 @@ class Confidence(Decider):
         votes decides, ties to the first class, as in scikit-learn's `SVC`, and nothing is rejected.
     """
 
-    cuts: Floats
     by: Literal["lead", "highest", "votes"] = "lead"
     costs_decide: ClassVar[bool] = False
 
@@ -140,10 +148,6 @@ class Confidence(Decider):
         cuts = np.where(np.isneginf(self.cuts), 0.0, self.cuts)  # nothing is rejected there
         return confidence_of(score, self.by) - cuts[self.best(rule, score)]
 
-    def answer_scores(self, rule: Any, score: Floats) -> Floats:  # noqa: ARG002
-        """Return the scores themselves."""
-        return score
-
 
 @dataclass(frozen=True, eq=False)
 class Cheapest(Decider):
@@ -159,7 +163,7 @@ class Cheapest(Decider):
 
 
 @dataclass(frozen=True, eq=False)
-class Sets(Decider):
+class Sets(_ClassCuts):
     """The only class in the conformal set.
 
     ::
@@ -174,14 +178,8 @@ class Sets(Decider):
         Whether the scores are p-values already.
     """
 
-    cuts: Floats
     by_p_value: bool = False
     costs_decide: ClassVar[bool] = False
-
-    @property
-    def thresholds(self) -> Floats:
-        """The cut on the lead, or the p-value, of each class."""
-        return self.cuts
 
     def _in_favour(self, score: Floats) -> Floats:
         return score if self.by_p_value else in_favour(score)
@@ -205,7 +203,3 @@ class Sets(Decider):
         """Return the least distance of a class from its cut, negative where the row is not answered."""
         above = self._in_favour(score) - self.cuts
         return np.asarray(np.where(rule.named(score), above, -above).min(axis=1))
-
-    def answer_scores(self, rule: Any, score: Floats) -> Floats:  # noqa: ARG002
-        """Return the scores themselves."""
-        return score

@@ -22,7 +22,7 @@ from abstain.dual.tasks import Task
 from abstain.machines.class_machine import vote_values
 from abstain.solvers.native import native_rows, native_task
 
-__all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line", "held_out_scores"]
+__all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line"]
 
 MOST = 32_000_000  # scores of one native call: 256 MB
 
@@ -96,7 +96,7 @@ class HeldOut:
 
     def __init__(self, tasks: Sequence[Task], folds: Folds, tried: NDArray[np.bool_]) -> None:
         gammas, _, Cs = tried.shape
-        self.tasks, self.ends = tasks, folds.ends
+        self.tasks, self.folds, self.tried, self.ends = tasks, folds, tried, folds.ends
         self.pairs = tasks[0].negative is not None
         n = 1 + max(max(task.positive, task.negative or 0) for task in tasks) if self.pairs else len(tasks)
         self.total = np.zeros((n, Cs, gammas, self.ends[-1]))
@@ -152,100 +152,84 @@ class KernelFits:
     coarse_first: ClassVar[bool] = True  # single pairs of the grid can be tried first, as all may not be done in time
 
     def scores(
-        self, rows: NDArray[np.intp], folds: Folds, Cs: NDArray[np.float64], tried: NDArray[np.bool_], *, line: Line
+        self,
+        rows: NDArray[np.intp] | None,
+        folds: Folds,
+        Cs: NDArray[np.float64],
+        tried: NDArray[np.bool_] | None = None,
+        *,
+        line: Line | None = None,
     ) -> HeldOut:
-        """Return held-out scores of some of the rows."""
-        each = [task.take(rows) for task in self.tasks]
-        problem, limits = self.problem.on_rows(rows), self.limits
-        return held_out_scores(problem, each, folds, self.gammas, Cs, limits=limits, tried=tried, line=line)
+        """Fit the tasks on each fold of some of the rows, or of all if None, and return held-out scores.
+
+        Cs must ascend: each fit of a task and fold starts from the previous one. `tried`, of shape (gammas, folds, Cs),
+        marks the fits to make; all by default. Under a time limit the widths in the middle come first.
+        """
+        problem, tasks, limits = self.problem, self.tasks, self.limits
+        if rows is not None:
+            problem, tasks = problem.on_rows(rows), [task.take(rows) for task in tasks]
+        shape = (len(self.gammas), len(folds.tests), len(Cs))
+        found = HeldOut(tasks, folds, np.ones(shape, dtype=bool) if tried is None else tried)
+        used = np.flatnonzero(found.tried.any(axis=(1, 2)))  # the others need no kernel matrix
+        if limits.until is not None:
+            used = used[np.argsort(np.abs(used - len(self.gammas) // 2), kind="stable")]
+        # without a formula in the core there is a Gram matrix per width
+        calls = [used] if problem.kernel.formula.native else np.split(used, len(used))
+        for at, widths in enumerate(calls):
+            if len(widths):
+                problem = replace(problem, kernel=replace(problem.kernel, gamma=float(self.gammas[widths[0]])))
+            seconds = limits.seconds / (len(calls) - at)
+            until = None if limits.until is None else time.monotonic() + seconds
+            self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line)
+        return found
+
+    def _add_fits(
+        self,
+        found: HeldOut,
+        problem: DualProblem,
+        Cs: NDArray[np.float64],
+        widths: NDArray[np.intp],
+        *,
+        limits: Limits,
+        line: Line | None,
+    ) -> None:
+        shared = {
+            **native_rows(problem),
+            "gammas": np.require(self.gammas[widths], np.float64, ["C", "A"]),
+            "method": "search",
+            "tol": float(limits.tol),
+            "max_iter": int(limits.max_iter),
+            "cache_size": float(limits.cache_size),
+            "threads": threads(limits.n_jobs),
+            "coefficients": False,
+            "report": None if line is None else line.report,
+        }
+        Cs, folds, tried = np.require(Cs, np.float64, ["C", "A"]), found.folds, found.tried[widths]
+        for part in _parts(tried, len(found.tasks), problem.n):
+            if line is not None:
+                line.begin(np.concatenate([np.flatnonzero(tried[at, fold]) for _, at, fold in part]))
+            posed = []
+            for task, at, fold in part:
+                one, scales = found.tasks[task], Cs[tried[at, fold]]
+                sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
+                posed.append(native_task(sign, one.loss, weight) | {"scales": scales, "kernel": at})
+            fits = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds)
+            expansion, bias = fits["expansion"].reshape(-1, problem.n), fits["bias"]
+            status, first = np.array(fits["status"]), 0
+            for task, at, fold in part:
+                which = tried[at, fold]
+                own = slice(first, first := first + int(which.sum()))
+                scores = expansion[own][:, folds.tests[fold]] + bias[own, np.newaxis]
+                scores[status[own] == Status.TIME_LIMIT.value] = 0.0
+                found.add(task, (int(widths[at]), fold, which), scores, status[own])
 
 
-def held_out_scores(
-    problem: DualProblem,
-    tasks: Sequence[Task],
-    folds: Folds,
-    gammas: NDArray[np.float64],
-    Cs: NDArray[np.float64],
-    *,
-    limits: Limits,
-    tried: NDArray[np.bool_] | None = None,
-    line: Line | None = None,
-) -> HeldOut:
-    """Fit the tasks on each fold; the problem has the rows and the kernel.
-
-    Cs must ascend: each fit of a task and fold starts from the previous one. `tried`, of shape (gammas, folds, Cs),
-    marks the fits to make; all by default. Under a time limit the widths in the middle come first.
-    """
-    shape = (len(gammas), len(folds.tests), len(Cs))
-    tried = np.ones(shape, dtype=bool) if tried is None else tried
-    found = HeldOut(tasks, folds, tried)
-    used = np.flatnonzero(tried.any(axis=(1, 2)))  # the others need no kernel matrix
-    if limits.until is not None:
-        used = used[np.argsort(np.abs(used - len(gammas) // 2), kind="stable")]
-    # without a formula in the core there is a Gram matrix per width
-    calls = [used] if problem.kernel.formula.native else np.split(used, len(used))
-    for at, widths in enumerate(calls):
-        own = problem if len(widths) == 0 else _at(problem, float(gammas[widths[0]]))
-        seconds = limits.seconds / (len(calls) - at)
-        until = None if limits.until is None else time.monotonic() + seconds
-        _add_fits(found, own, folds, gammas, Cs, tried, widths, replace(limits, until=until), line)
-    return found
-
-
-def _at(problem: DualProblem, gamma: float) -> DualProblem:
-    return replace(problem, kernel=replace(problem.kernel, gamma=gamma))
-
-
-def _add_fits(  # noqa: PLR0917 (those of `held_out_scores`)
-    found: HeldOut,
-    problem: DualProblem,
-    folds: Folds,
-    gammas: NDArray[np.float64],
-    Cs: NDArray[np.float64],
-    tried: NDArray[np.bool_],
-    widths: NDArray[np.intp],
-    limits: Limits,
-    line: Line | None,
-) -> None:
-    shared = {
-        **native_rows(problem),
-        "gammas": np.require(gammas[widths], np.float64, ["C", "A"]),
-        "method": "search",
-        "tol": float(limits.tol),
-        "max_iter": int(limits.max_iter),
-        "cache_size": float(limits.cache_size),
-        "threads": threads(limits.n_jobs),
-        "coefficients": False,
-        "report": None if line is None else line.report,
-    }
-    Cs = np.require(Cs, np.float64, ["C", "A"])
-    for part in _parts(tried, widths, len(found.tasks), problem.n):
-        if line is not None:
-            line.begin(np.concatenate([np.flatnonzero(tried[widths[at], fold]) for _, at, fold in part]))
-        posed = []
-        for task, at, fold in part:
-            one, scales = found.tasks[task], Cs[tried[widths[at], fold]]
-            sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
-            posed.append(native_task(sign, one.loss, weight) | {"scales": scales, "kernel": at})
-        fits = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds)
-        expansion, bias = fits["expansion"].reshape(-1, problem.n), fits["bias"]
-        status, first = np.array(fits["status"]), 0
-        for task, at, fold in part:
-            which = tried[widths[at], fold]
-            own = slice(first, first := first + int(which.sum()))
-            scores = expansion[own][:, folds.tests[fold]] + bias[own, np.newaxis]
-            scores[status[own] == Status.TIME_LIMIT.value] = 0.0
-            found.add(task, (int(widths[at]), fold, which), scores, status[own])
-
-
-def _parts(
-    tried: NDArray[np.bool_], widths: NDArray[np.intp], n_tasks: int, n_rows: int
-) -> Iterator[list[tuple[int, int, int]]]:
+def _parts(tried: NDArray[np.bool_], n_tasks: int, n_rows: int) -> Iterator[list[tuple[int, int, int]]]:
     """Divide the (task, place among the widths, fold) into calls whose scores fit the memory."""
     part, held = list[tuple[int, int, int]](), 0
-    for at, fold in np.argwhere(tried[widths].any(axis=2)).tolist():
+    for at, fold in np.argwhere(tried.any(axis=2)).tolist():
         for task in range(n_tasks):
-            fits = int(tried[widths[at], fold].sum()) * n_rows
+            fits = int(tried[at, fold].sum()) * n_rows
             if part and held + fits > MOST:
                 yield part
                 part, held = [], 0

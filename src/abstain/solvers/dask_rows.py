@@ -96,8 +96,7 @@ class At:
 
     def sums(self, chunk: Any, rows: BlockRows, multipliers: Any) -> Any:
         """Return the sums over a block, with its margins at the point."""
-        problem = self.pose.problem(chunk, rows)
-        sums: Any = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+        sums: Any = LocalSums(self.pose.problem(chunk, rows))
         if multipliers is not None:
             sums.start(np.require(multipliers, None, ["C", "A"]))
         sums.score(self.point)
@@ -153,7 +152,7 @@ class DaskSums:
     def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the slopes at all steps, then their derivatives: one round."""
         self.sigma = sigma
-        return np.asarray(self._round(_slopes, (self.direction, steps)))
+        return np.asarray(self._round(_slopes, self.direction, steps))
 
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:  # noqa: ARG002 (always afresh)
         """Sum everything at the point: one round."""
@@ -176,11 +175,11 @@ class DaskSums:
 
     def hessian_times(self, direction: Point) -> Point:
         """Return the Hessian times a direction: one round."""
-        return np.asarray(self._round(_hessian_times, direction))
+        return np.asarray(self._round(_after_gradient, "hessian_times", direction))
 
     def hessian_diagonal(self, everything: bool) -> Point:
         """Return the diagonal of the Hessian: one round."""
-        return np.asarray(self._round(_hessian_diagonal, everything))
+        return np.asarray(self._round(_after_gradient, "hessian_diagonal", everything))
 
     def accept(self) -> None:
         """Make the gamma of the last step the multipliers."""
@@ -215,10 +214,8 @@ class DaskSums:
 # What a task does with one block: its chunk, its rows, and its multipliers or the result of its last step.
 
 
-def _step(
-    at: At, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
-) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
-    sums = at.sums(chunk, rows, multipliers)
+def _step(at: At, stride: int, *block: Any) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+    sums = at.sums(*block)
     found = {"sides": sums.gradient(at.sigma, afresh=True), "between": np.array([float(sums.between())])}
     found |= {"loss": np.array([sums.loss()]), "shift": np.array([sums.shift()])}
     found["duals"] = np.array([sums.dual(1.0, 0.0), sums.dual(0.0, 1.0)])
@@ -227,17 +224,14 @@ def _step(
     return found, sums.gamma()
 
 
-def _slopes(
-    at: At, along: tuple[Point, NDArray[np.float64]], chunk: Any, rows: BlockRows, multipliers: Any
-) -> NDArray[np.float64]:
-    sums = at.sums(chunk, rows, multipliers)
-    direction, steps = along
+def _slopes(at: At, direction: Point, steps: NDArray[np.float64], *block: Any) -> NDArray[np.float64]:
+    sums = at.sums(*block)
     sums.along(direction)
     return np.asarray(sums.slopes(at.sigma, steps))
 
 
-def _hessian(at: At, stride: int, chunk: Any, rows: BlockRows, multipliers: Any) -> NDArray[np.float64]:
-    return _strided(at.sums(chunk, rows, multipliers), stride, everything=True)
+def _hessian(at: At, stride: int, *block: Any) -> NDArray[np.float64]:
+    return _strided(at.sums(*block), stride, everything=True)
 
 
 def _strided(sums: Any, stride: int, *, everything: bool) -> NDArray[np.float64]:
@@ -246,16 +240,10 @@ def _strided(sums: Any, stride: int, *, everything: bool) -> NDArray[np.float64]
     return np.asarray(sums.hessian(max(1, rows // stride), everything=everything))
 
 
-def _hessian_times(at: At, direction: Point, chunk: Any, rows: BlockRows, multipliers: Any) -> Point:
-    sums = at.sums(chunk, rows, multipliers)
+def _after_gradient(at: At, name: str, given: Any, *block: Any) -> Point:
+    sums = at.sums(*block)
     sums.gradient(at.sigma, afresh=True)
-    return np.asarray(sums.hessian_times(direction))
-
-
-def _hessian_diagonal(at: At, everything: bool, chunk: Any, rows: BlockRows, multipliers: Any) -> Point:
-    sums = at.sums(chunk, rows, multipliers)
-    sums.gradient(at.sigma, afresh=True)
-    return np.asarray(sums.hessian_diagonal(everything))
+    return np.asarray(getattr(sums, name)(given))
 
 
 def _part(which: int, step: tuple[Any, Any]) -> Any:

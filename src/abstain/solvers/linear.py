@@ -101,7 +101,7 @@ class LinearNewton:
     tol: float = 1e-4
     max_iter: int = 1000
     time_limit: float | None = None
-    progress: Callable[[int, float], bool | None] | None = None
+    progress: Callable[..., bool | None] | None = None
     polish: bool = False
 
     def solve(self, sums: Sums, sigma: float, start: Point | None = None) -> LinearSolution:
@@ -201,7 +201,7 @@ class _Run:
         return Status.TIME_LIMIT if time.monotonic() > self.until else None
 
     def _newton(self) -> Callable[[Point], Point]:
-        """A function that solves with the Hessian at this point."""
+        """Return a function that solves with the Hessian at this point."""
         d = self.sums.features
         if d > MOST_DENSE:
             return self._conjugate()

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.losses.loss_table import LossTable
-from abstain.losses.margin_loss import MarginLoss
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.solvers.linear_rows import Point
 
 __all__ = ["BlockSums", "MixedSums", "RowSource"]
@@ -36,34 +35,24 @@ class RowSource(Protocol):
 
 
 class BlockSums:
-    """Sums over rows that a source gives again for every pass; `block` rows are in memory at a time, minus `centre`."""
+    """Sums over the rows of a problem, which a source gives again for every pass, `block` rows at a time."""
 
-    def __init__(  # noqa: PLR0917 (those of LocalSums, and the blocks)
-        self,
-        source: RowSource,
-        block: int,
-        centre: NDArray[np.float64],
-        sign: NDArray[np.int8],
-        weight: NDArray[np.float64],
-        loss: MarginLoss | LossTable,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.source, self.centre, self.threads = source, centre, threads(n_jobs)
+    def __init__(self, source: RowSource, block: int, problem: LinearProblem, n_jobs: int | None = None) -> None:
+        self.source, self.threads = source, threads(n_jobs)
         self.rows, self.features = source.shape
-        self.tables = loss.tables()
+        self.tables = problem.loss.tables()
         self.buffer = np.zeros((min(block, self.rows), self.features))
-        kinds = loss.kinds(sign).astype(np.int32)
+        kinds = problem.kind.astype(np.int32)
         self.parts = [slice(first, min(first + block, self.rows)) for first in range(0, self.rows, block)]
         self.blocks: list[Any] = []
         for part in self.parts:
-            data = {"X": self.buffer[: part.stop - part.start], "centre": centre}
-            each = (sign[part], weight[part], kinds[part])
-            self.blocks.append(_native.LinearBlock(data, *each, *self.tables, self.threads, self.first))
+            each = (problem.sign[part], problem.weight[part], kinds[part])
+            self.blocks.append(self._block(part.stop - part.start, *each))
 
-    @property
-    def first(self) -> Any:
-        """The first block, whose threads all share; None before there is one."""
-        return self.blocks[0] if self.blocks else None
+    def _block(self, n: int, *each: Any) -> Any:
+        """Return the block of the first n rows of the buffer; all share the threads of the first block."""
+        data = {"X": self.buffer[:n], "centre": np.zeros(self.features)}
+        return _native.LinearBlock(data, *each, *self.tables, self.threads, self.blocks[0] if self.blocks else None)
 
     def _pass(self, name: str, *arguments: Any) -> list[Any]:
         """Call a method of each block on its rows."""
@@ -111,9 +100,7 @@ class BlockSums:
     def _outer(self, n: int) -> NDArray[np.float64]:
         """Return the sum of (x, 1)(x, 1)' over the first n rows of the buffer."""
         of_rows = (np.ones(n, dtype=np.int8), np.zeros(n), np.zeros(n, dtype=np.int32))
-        data = {"X": self.buffer[:n], "centre": self.centre}
-        found = _native.LinearBlock(data, *of_rows, *self.tables, self.threads, self.first).hessian(True, 1)
-        return np.asarray(found)
+        return np.asarray(self._block(n, *of_rows).hessian(True, 1))
 
     def gamma(self) -> NDArray[np.float64]:
         """Return gamma of all rows."""
@@ -134,8 +121,12 @@ class MixedSums:
     def __init__(self, sums: BlockSums, mix: NDArray[np.float64]) -> None:
         self.sums, self.mix = sums, mix
         self.features = mix.shape[1]
-        for name in ("move", "slopes", "between", "accept", "shift", "loss", "dual", "gamma", "start"):
-            setattr(self, name, getattr(sums, name))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method that does not depend on the features."""
+        if name not in (*RESTING, "gamma", "start"):
+            raise AttributeError(name)
+        return getattr(self.sums, name)
 
     def _onto(self, point: Point) -> Point:
         return np.append(self.mix @ point[:-1], point[-1])
@@ -152,7 +143,7 @@ class MixedSums:
         self.sums.along(self._onto(direction))
 
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:
-        """Set gamma, and give its sums over either side."""
+        """Set gamma, and return its sums over either side."""
         first, second = self.sums.gradient(sigma, afresh=afresh).reshape(2, -1)
         return np.concatenate([self._back(first), self._back(second)])
 
@@ -178,10 +169,5 @@ class MixedSums:
 
 def _added(parts: list[Any]) -> Any:
     """Add numbers or arrays in order; None if there are none."""
-    if parts[0] is None or not isinstance(parts[0], np.ndarray):
-        return None if parts[0] is None else sum(parts)
-    total = np.zeros_like(parts[0])
-    for part in parts:
-        total += part
-    return total
+    return None if parts[0] is None else sum(parts)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
-from abstain.machines.linear_class_machine import LinearClassMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
@@ -45,7 +45,13 @@ class LinearFits:
     coarse_first: ClassVar[bool] = False  # each fold is a path along all Cs
 
     def scores(
-        self, rows: NDArray[np.intp], folds: Folds, Cs: NDArray[np.float64], tried: NDArray[np.bool_], *, line: Line
+        self,
+        rows: NDArray[np.intp] | None,
+        folds: Folds,
+        Cs: NDArray[np.float64],
+        tried: NDArray[np.bool_],
+        *,
+        line: Line,
     ) -> HeldOut:
         """Return held-out scores of all rows."""
         del rows  # always all: there are no rounds on fewer
@@ -61,7 +67,7 @@ class LinearFits:
                 for c, (point, ended) in enumerate(self._path(problem, Cs, counted)):
                     points[k, c], status[k, c] = point, ended.value
             flat = points.reshape(-1, d + 1)
-            machines = LinearClassMachine(flat[:, :-1], self.centre, flat[:, -1])
+            machines = LinearMachine(flat[:, :-1], self.centre, flat[:, -1])
             step = max(1, BLOCK // max(1, d))
             parts = [machines.score(self.X[test[first : first + step]]) for first in range(0, len(test), step)]
             scores = np.concatenate(parts).reshape(len(test), n, len(Cs)).transpose(1, 2, 0)
@@ -82,12 +88,12 @@ class LinearFits:
                 continue
             began = time.monotonic()
             at = replace(problem, weight=C * problem.weight)
-            sums: Any = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
+            sums: Any = LocalSums(at, self.limits.n_jobs)
             if start is not None:
                 sums.start(C / before * start[1])
             seconds = None if self.limits.until is None else self.limits.seconds
             settings = LinearNewton(self.limits.tol, self.limits.max_iter, seconds)
-            ended = settings.solve(sums, first_penalty(at.weight, at.loss), None if start is None else start[0])
+            ended = settings.solve(sums, first_penalty(at), None if start is None else start[0])
             start, before = (ended.point, sums.gamma()), C
             found.append((ended.point, ended.status))
             counted.done(time.monotonic() - began)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.dual.certificate import best_bias, certify, feasible
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 from abstain.solvers.linear import LinearNewton
@@ -79,8 +80,9 @@ class LinearDual(SMO):
         until = None if self.time_limit is None else time.monotonic() + self.time_limit
         X, n_steps = problem.X, 0
         centre = np.zeros(X.shape[1]) if issparse(X) else X.mean(axis=0)
-        sums: Any = LocalSums(X, centre, problem.sign, problem.weight, problem.loss, self.n_jobs)
-        sigma, point = first_penalty(problem.weight, problem.loss), None
+        linear = LinearProblem(X, centre, problem.sign, problem.weight, problem.loss)
+        sums: Any = LocalSums(linear, self.n_jobs)
+        sigma, point = first_penalty(linear), None
         if start is not None:
             sums.start(problem.sign * start)
             w = start @ X

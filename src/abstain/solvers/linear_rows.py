@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.solvers.native import native_matrix
@@ -46,25 +47,17 @@ class Sums(Protocol):
 class LocalSums:
     """Sums over rows in memory, dense or CSR, of either precision, read where they are; dense rows minus `centre`."""
 
-    def __init__(  # noqa: PLR0917 (a problem's five parts, in their order)
-        self,
-        X: Any,
-        centre: NDArray[np.float64],
-        sign: NDArray[np.int8],
-        weight: NDArray[np.float64],
-        loss: MarginLoss | LossTable,
-        n_jobs: int | None = None,
-    ) -> None:
-        knots, slopes = loss.tables()
-        self.rows, self.features = X.shape
-        self.block = _native.LinearBlock(
-            native_data(X, centre), sign, weight, loss.kinds(sign).astype(np.int32), knots, slopes, threads(n_jobs)
-        )
-        passes = ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal")
-        for name in (*passes, "accept", "shift"):
-            setattr(self, name, getattr(self.block, name))
-        self.loss, self.dual = self.block.loss, self.block.dual
-        self.gamma, self.start = self.block.gamma, self.block.start
+    def __init__(self, problem: LinearProblem, n_jobs: int | None = None) -> None:
+        self.rows, self.features = problem.X.shape
+        kinds, tables = problem.kind.astype(np.int32), problem.loss.tables()
+        data = native_data(problem.X, problem.centre)
+        self.block = _native.LinearBlock(data, problem.sign, problem.weight, kinds, *tables, threads(n_jobs))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the native block, which has those that are not here."""
+        if name == "block":  # not there yet
+            raise AttributeError(name)
+        return getattr(self.block, name)
 
     def between(self) -> int:
         """Return the number of rows between breakpoints."""
@@ -84,10 +77,10 @@ def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
     return rows if issparse(X) else rows | {"centre": np.require(centre, np.float64, ["C", "A"])}
 
 
-def first_penalty(weight: NDArray[np.float64], loss: MarginLoss | LossTable) -> float:
+def first_penalty(problem: LinearProblem) -> float:
     """Return a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
-    least = reach_of(loss)
-    return 0.5 * float(weight.mean()) * (least if np.isfinite(least) else loss.steepest)
+    least = reach_of(problem.loss)
+    return 0.5 * float(problem.weight.mean()) * (least if np.isfinite(least) else problem.loss.steepest)
 
 
 def reach_of(loss: MarginLoss | LossTable) -> float:

@@ -23,7 +23,7 @@ from abstain.losses.margin_loss import MarginLoss
 __all__ = ["SMO", "ActiveSet", "Solver", "native_matrix", "native_problem", "native_rows", "native_task", "part_biases"]
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
-Progress = Callable[[int, float], bool | None]
+Progress = Callable[..., bool | None]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Solver:
 
         They share one kernel matrix and the threads; along the scales each fit starts from the previous ones. Returns a
         list of solutions per problem, one for each scale. Fits skipped by the time limit have status ``time_limit`` and
-        beta = 0. `progress` is called with the number of fits done and nan.
+        beta = 0. `progress` is called with the number of fits done, nan, and their total.
         """
         if not problems:
             return []
@@ -113,7 +113,7 @@ class Solver:
                 for problem, start in zip(problems, starts, strict=True)
             ],
             coefficients=True,
-            report=None if progress is None else lambda seconds: progress(int(np.count_nonzero(seconds)), np.nan),
+            report=None if progress is None else lambda took: progress(np.count_nonzero(took), np.nan, len(took)),
             **self._settings,
         )
         beta, expansion = (fits[name].reshape(-1, first.n) for name in ("beta", "expansion"))

@@ -81,13 +81,13 @@ def test_reject_actions_need_actions(data, tmp_path):
     assert "give that too" in said(result)
 
 
-def test_three_classes_have_no_actions_yet(data, tmp_path):
+def test_a_file_lacks_no_class(data, tmp_path):
     lines = data.read_text(encoding="utf-8").splitlines()
     three = tmp_path / "three.csv"
     three.write_text("\n".join([*lines, "1,Ulm,odd", "2,Ulm,odd"]) + "\n", encoding="utf-8")
     result = run("fit", three, *FIXED, "--actions", written(tmp_path, PLAIN), "-o", tmp_path / "m")
     assert result.exit_code == 3
-    assert "'odd' is a third class after 'good' and 'bad', and with --actions there can be only two" in said(result)
+    assert "a column of costs for each class, 'bad', 'good', 'odd'" in said(result)
 
 
 def test_predict_and_evaluate_agree(data, model, tmp_path):

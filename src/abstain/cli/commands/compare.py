@@ -108,6 +108,7 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
     found = []
     for at in compared.mean_cost.argsort(kind="stable").tolist():
         cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
+        rates = {} if counts.choices.names is not None else RATES
         found.append({
             "rule": compared.names[at],
             "mean cost": float(compared.mean_cost[at]),
@@ -119,6 +120,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **({} if counts.choices.names is not None else {name: getattr(counts, rate) for name, rate in RATES.items()}),
+            **{name: getattr(counts, rate) for name, rate in rates.items()},
         })  # fmt: skip
     return found

@@ -43,11 +43,11 @@ def _table_facts(judged: Judged, counts: Counts) -> dict[str, Any]:
     each = list(zip(map(str, classes), counts.counts.tolist(), novel, strict=True))
     if counts.pair:
         columns = ("called negative", "rejected", "called positive")
-        table = {
+        sides = {
             side: dict(zip(columns, row, strict=True)) | {"novel": count}
             for side, (_, row, count) in zip(("negative", "positive"), each, strict=True)
         }
-        return {"classes": dict(zip(table, classes, strict=True)), "table": table}
+        return {"classes": dict(zip(sides, classes, strict=True)), "table": sides}
     names = {"classes": [name for name, _, _ in each]}
     if counts.choices.names is not None:
         actions = [str(name) for name in counts.names]

@@ -24,14 +24,19 @@ def command(given: Given) -> None:
 
 def export(estimator: Any, path: Path, *, force: bool = False) -> None:
     """Write a fitted estimator as ONNX."""
+    pipeline = unguarded(estimator)
+    plan = plan_of(pipeline[0]) if hasattr(pipeline, "steps") else CellPlan()
+    if plan.costs:
+        raise DataError(
+            "the model reads the costs of each row from columns, and a graph has no input for them; decide with "
+            "'abstain predict', or fit it with the same costs for all rows."
+        )
     try:
         graph = to_onnx(estimator)
     except ImportError as error:
         raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:
         raise DataError(f"the model cannot be written as ONNX: {error}") from error
-    pipeline = unguarded(estimator)
-    plan = plan_of(pipeline[0]) if hasattr(pipeline, "steps") else CellPlan()
     if plan != CellPlan():
         dates = ", ".join(repr(name) for name in plan.dates)
         words = [f"dates ({dates}) as days since 1970-01-01"] * bool(dates) + ["missing values as NaN or empty text"]

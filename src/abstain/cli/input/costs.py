@@ -246,9 +246,9 @@ def _columns_of_two(given: Any) -> CostPlan:
             continue
         if name == "reject" and number is None:
             raise UsageError(MISSING)
-        cost = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
+        cost: Any = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
         two = isinstance(cost, tuple)
-        pairs = zip(("reject_negative", "reject_positive"), cost, strict=True) if two else [(name, cost)]
+        pairs = [("reject_negative", cost[0]), ("reject_positive", cost[1])] if two else [(name, cost)]
         try:
             plan += [(key, positive_number(key, value)) for key, value in pairs]
         except ValueError as error:

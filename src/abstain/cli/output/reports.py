@@ -14,8 +14,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
-from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.fitting.splitting import group_parameters
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts
 from abstain.report.model import Report

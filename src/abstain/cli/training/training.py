@@ -18,8 +18,8 @@ from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.tables.memory import cache_size
 from abstain.cli.training.guarding import GuardPlan, guard_facts
-from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.fitting.splitting import group_parameters, splitter
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
+from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.search.halving import search_scores

@@ -23,7 +23,16 @@ from abstain.losses.row_tangents import row_losses
 from abstain.rules.class_deciders import Confidence
 from abstain.rules.rule import Rule, bayes_rule
 
-__all__ = ["check_costs", "implied", "of_rows", "refuse_row_costs_in", "stakes_and_losses", "unit_of_stakes"]
+__all__ = [
+    "check_costs",
+    "fit_labels",
+    "implied",
+    "of_rows",
+    "refuse_row_costs_in",
+    "stakes_and_losses",
+    "unit_of_stakes",
+    "warn_of_sides",
+]
 
 _RULES = {"chow": None, "bartlett-wegkamp": BartlettWegkamp()}
 
@@ -51,7 +60,7 @@ def implied(
     without costs has unless it is `linear`. With `by_row`, the rows have costs of their own: see `of_rows`.
     """
     costs, other = _stated(parameters.costs), _other_rule(parameters)
-    labels = _labels(parameters, y, costs, by_row=by_row)
+    labels = fit_labels(parameters, y, costs, rejects=costs is not None or by_row)
     n = labels.n_classes
     if other is not None and (by_row or n > 2):
         why = "row_costs needs" if by_row else f"y has {n} classes, which need"
@@ -70,15 +79,16 @@ def implied(
     return bayes_rule(named, labels, by_row=by_row), task_losses(named)
 
 
-def _labels(parameters: Any, y: ArrayLike, costs: CostTable | None, *, by_row: bool) -> Labels:
+def fit_labels(parameters: Any, y: ArrayLike, costs: CostTable | None, *, rejects: bool) -> Labels:
+    """Return the labels, as the `pos_label` and `reject_label` of the parameters say; actions have no reject label."""
     actions = costs is not None and costs.names is not None
     if actions and not (isinstance(parameters.reject_label, str) and parameters.reject_label == "auto"):
         raise ValueError(
             f"reject_label={parameters.reject_label!r} has no effect with Actions, whose names are predicted; leave it "
             'at "auto".'
         )
-    rejects = (costs is not None or by_row) and not actions
-    found = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=rejects)
+    given = {"pos_label": parameters.pos_label, "reject_label": parameters.reject_label}
+    found = Labels.of(y, **given, rejects=rejects and not actions)
     return replace(found, reject_label=None) if actions else found
 
 

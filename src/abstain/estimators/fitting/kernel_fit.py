@@ -18,7 +18,8 @@ from abstain.estimators.fitting.pair_fit import fitted_pairs
 from abstain.estimators.fitting.posing import Posed
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.machines.class_machine import OneVsOneMachine
+from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.native import within
 
 __all__ = ["FittedMachines", "FittedSVC", "fitted_svc", "posed_tasks"]
@@ -106,7 +107,7 @@ def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
     return [solved(within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)]
 
 
-def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> OneVsRestMachine:
+def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> KernelMachine:
     """Return machines of classes, or of pairs of classes, as one on the support vectors of all."""
     pairs = training.tasks[0].negative is not None
     beta = _coefficients(fits, len(training.code))
@@ -119,7 +120,7 @@ def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> 
     given = (_biases(fits, vectors), support, beta.shape[1])
     if pairs:
         return OneVsOneMachine(posed.kernel, vectors, coef, *given, held)
-    return OneVsRestMachine(posed.kernel, vectors, coef.toarray(), *given)
+    return KernelMachine(posed.kernel, vectors, coef.toarray(), *given)
 
 
 def _coefficients(fits: Sequence[FittedMachine], n_rows: int) -> csr_array:

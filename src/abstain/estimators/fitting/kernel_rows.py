@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from abstain.compressed import check_indices
 from abstain.estimators.fitting.decide import FittedMixin, RejectMixin, read_only
 from abstain.estimators.fitting.lazy import refuse_dask
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
@@ -37,9 +37,9 @@ class ExpansionMixin(FittedMixin):
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=self._pairwise, reset=False)
 
-    def _expansion(self, name: str) -> KernelMachine | OneVsRestMachine:
+    def _expansion(self, name: str) -> KernelMachine:
         machine = self._now.machine
-        if isinstance(machine, KernelMachine | OneVsRestMachine):
+        if isinstance(machine, KernelMachine):
             return machine
         raise AttributeError(f"{name} exists for machines expanded on training rows only; this one has coef_.")
 
@@ -62,26 +62,21 @@ class ExpansionMixin(FittedMixin):
         machine = self._expansion("dual_coef_")
         if isinstance(machine, OneVsOneMachine):
             return read_only(machine.dual_coef)
-        return read_only(machine.coef if isinstance(machine, OneVsRestMachine) else machine.coef[np.newaxis])
+        return read_only(np.atleast_2d(machine.coef))
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each machine; shape (1,) for two classes."""
-        machine = self._now.machine
-        if isinstance(machine, OneVsRestMachine):
-            return read_only(machine.intercepts)
-        return read_only(np.array([self._now.machine.intercept]))
+        return read_only(np.atleast_1d(self._now.machine.intercept))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features, shape (n_machines, n_features), for the linear kernel only; one for two classes."""
         machine = self._now.machine
-        if isinstance(machine, OneVsRestMachine) and machine.linear is not None:
-            return read_only(machine.linear[0])
         linear = machine if isinstance(machine, LinearMachine) else machine.linear
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        return read_only(linear.weights[np.newaxis])
+        return read_only(np.atleast_2d(linear.weights))
 
 
 class KernelRowsMixin(ExpansionMixin, RejectMixin):

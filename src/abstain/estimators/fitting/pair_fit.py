@@ -26,6 +26,7 @@ from abstain.solvers.native import SMO, part_biases, within
 __all__ = ["fitted_pairs", "posed_pair"]
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
+SHOWN = 50_000  # of one call if its progress is shown between calls
 
 
 def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:
@@ -40,8 +41,9 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
         lengths = [held[i] + held[j] for i, j in pairs]
         small = [p for p, length in enumerate(lengths) if length <= SCORED]
         whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
-        for begin, end in runs([lengths[p] for p in small], TOGETHER):
+        for begin, end in runs([lengths[p] for p in small], TOGETHER if solver.progress is None else SHOWN):
             some = small[begin:end]
+            _report(solver, begin, len(pairs))
             parts = classes.parts(whole, [pairs[p] for p in some])
             fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
             for p, fit in zip(some, fits, strict=True):
@@ -49,7 +51,7 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
             first |= {some[part]: solution for part, solution in solutions.items()}
     rest = [p for p, fit in enumerate(found) if fit is None]
     work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
-    for p, fit in zip(rest, _apart(solver, began, shared, work), strict=True):
+    for p, fit in zip(rest, _apart(solver, began, shared, work, len(pairs)), strict=True):
         found[p] = fit
     return [fit for fit in found if fit is not None]
 
@@ -129,7 +131,9 @@ def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDAr
     return np.asarray(optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged)
 
 
-def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> list[FittedMachine]:
+def _apart(
+    solver: Any, began: float, shared: Posed, work: Sequence[Any], total: int
+) -> list[FittedMachine]:
     """Solve pairs, given by the rows of their classes and what is known already, one by one or one per thread."""
     jobs = threads(solver.n_jobs)
     alone = solver if jobs == 1 else replace(solver, n_jobs=1, progress=None)
@@ -139,8 +143,21 @@ def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> lis
         return FittedMachine.of(posed.kept, solved(within(alone, began), posed, None, known), solver.tol)
 
     if jobs == 1 or len(work) < 2:
-        return [fit(*one) for one in work]
-    return list(Parallel(n_jobs=jobs, backend="threading")(delayed(fit)(*one) for one in work))
+        found: Any = (fit(*one) for one in work)
+    else:
+        tasks = (delayed(fit)(*one) for one in work)
+        found = Parallel(n_jobs=jobs, backend="threading", return_as="generator")(tasks)
+    fits: list[FittedMachine] = []
+    _report(solver, total - len(work), total)
+    for one in found:
+        fits.append(one)
+        _report(solver, total - len(work) + len(fits), total)
+    return fits
+
+
+def _report(solver: Any, done: int, total: int) -> None:
+    if solver.progress is not None:
+        solver.progress(done, np.nan, total)
 
 
 def posed_pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:

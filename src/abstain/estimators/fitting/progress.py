@@ -1,4 +1,4 @@
-"""Progress of a long fit: scikit-learn's callbacks (1.9 and later) and one line on the terminal."""
+"""Progress of long work: scikit-learn's callbacks (1.9 and later) and one line on the terminal, with the time left."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class FitTask:
     verbose : bool
         Whether to write a line on stderr once the fit has taken two seconds.
     shown : str, default="KKT violation"
-        The number that the solver reports besides its iterations.
+        The number that the solver reports besides its iterations, and lowers to the estimator's `tol`.
     """
 
     def __init__(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, verbose: bool, shown: str = "KKT violation"
     ) -> None:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator, self.data, self.verbose = estimator, {"X": X, "y": y, "metadata": metadata}, verbose
+        self.estimator, self.data, self.shown = estimator, {"X": X, "y": y, "metadata": metadata}, shown
+        self.line = SearchLine(type(estimator).__name__, 0, shown=verbose, unit="machines")
+        self.first = self.least = math.nan
         self.context: Any = None
-        self.shown = shown
-        self.began, self.written = time.monotonic(), False
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=None)  # noqa: SLF001 (the documented hook)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
@@ -54,27 +54,37 @@ class FitTask:
     @property
     def watched(self) -> bool:
         """Whether there is any receiver of reports; if not, the solver need not make them."""
-        return bool(self.verbose) or bool(getattr(self.estimator, "_skl_callbacks", ()))
+        return self.line.shown or bool(getattr(self.estimator, "_skl_callbacks", ()))
 
-    def report(self, iterations: int, violation: float) -> bool:
-        """Pass on the solver's progress; a result of True stops the solver."""
-        if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
-            name = type(self.estimator).__name__
-            known = f"{iterations:,} iterations, {self.shown} {violation:<10.3g}"
-            # nan where several machines are fitted at once, which are counted instead
-            sys.stderr.write(f"\r{name}: {iterations:,} machines" if math.isnan(violation) else f"\r{name}: {known}")
-            sys.stderr.flush()
-            self.written = True
+    def report(self, iterations: int, violation: float, total: int = 0) -> bool:
+        """Pass on the solver's progress; a result of True stops the solver.
+
+        Of several machines, it is called with the number of machines done, nan, and their total, too.
+        """
+        if total > 1:
+            self.line.fits = total
+            self.line.report(iterations)
+        elif not self.line.fits:
+            self._write(iterations, violation)
         if self.context is None or not getattr(self.estimator, "_skl_callbacks", ()):
             return False
         step = self.context.subcontext(task_name="solver-report")
         step.call_on_fit_task_begin(estimator=self.estimator, **self.data)
         return bool(step.call_on_fit_task_end(estimator=self.estimator, **self.data))
 
+    def _write(self, iterations: int, violation: float) -> None:
+        """Write how far one machine has come; its violation falls about exponentially with time."""
+        self.least = float(np.fmin(self.least, violation))
+        if not self.first < math.inf:
+            self.first = violation
+        tol, left = getattr(self.estimator, "tol", 0.0), math.nan
+        if 0.0 < tol < self.least < self.first < math.inf:
+            left = self.line.seconds * math.log(self.least / tol) / math.log(self.first / self.least)
+        self.line.write(f"{iterations:,} iterations, {self.shown} {violation:.3g} (ends at {tol:g})", left)
+
     def end_line(self) -> None:
         """End the line on the terminal, even if the fit was interrupted."""
-        if self.written:
-            sys.stderr.write("\n")
+        self.line.__exit__()
 
     def end(self) -> None:
         """Notify the callbacks that the estimator is fitted."""
@@ -145,20 +155,26 @@ class Pace:
 
 
 class SearchLine:
-    """The number of finished fits of a search, on one line of stderr once it has taken two seconds."""
+    """What is done of a total, and the time left, on one line of stderr once it has taken two seconds."""
 
-    def __init__(self, name: str, fits: int, *, shown: bool) -> None:
-        self.name, self.fits, self.shown = name, fits, shown
+    def __init__(self, name: str, fits: int, *, shown: bool, unit: str = "fits") -> None:
+        self.name, self.fits, self.shown, self.unit = name, fits, shown, unit
         self.began, self.written = time.monotonic(), 0
 
-    def report(self, done: int) -> None:
-        """Write the number of fits done."""
-        self.write(f"{done:,} of {self.fits:,} fits")
+    @property
+    def seconds(self) -> float:
+        """The seconds since it began."""
+        return time.monotonic() - self.began
 
-    def write(self, words: str) -> None:
-        """Write the words over those before."""
-        if self.shown and time.monotonic() - self.began > QUIET_SECONDS:
-            line = f"{self.name}: {words}"
+    def report(self, done: int) -> None:
+        """Write the number of fits done, and the time left if the others take as long as these."""
+        left = self.seconds / done * (self.fits - done) if done else math.nan
+        self.write(f"{done:,} of {self.fits:,} {self.unit}", left)
+
+    def write(self, words: str, left: float = math.nan) -> None:
+        """Write the words and the time left, if it is known, over those before."""
+        if self.shown and self.seconds > QUIET_SECONDS:
+            line = f"{self.name}: {words}" + ("" if math.isnan(left) else f", about {in_words(left)} left")
             sys.stderr.write(f"\r{line:<{self.written}}")
             sys.stderr.flush()
             self.written = len(line)
@@ -172,7 +188,7 @@ class SearchLine:
 
 
 class FitsLine(SearchLine):
-    """The same for a search in rounds, with the time left."""
+    """The same for a search in rounds, whose fits take longer at larger C and on more rows."""
 
     def __init__(self, name: str, pace: Pace, *, shown: bool) -> None:
         super().__init__(name, 0, shown=shown)
@@ -198,8 +214,7 @@ class FitsLine(SearchLine):
         done = self.before + int(np.count_nonzero(seconds))
         rest = (self.rows, self.fits - self.before - len(seconds))
         left = self.pace.left([rest, *self.later])
-        ahead = "" if np.isnan(left) else f", about {in_words(left)} left"
-        self.write(f"{self.round}{done:,} of {self.fits:,} fits{ahead}")
+        self.write(f"{self.round}{done:,} of {self.fits:,} {self.unit}", left)
 
 
 def in_words(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Folds from `cv` and `groups`, rows to hold out, and how groups reach a cross-validation inside a model."""
+"""Folds from `cv` and `groups`, and rows to hold out."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
-from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples as number_of_rows
-from sklearn.utils.validation import has_fit_parameter
 
 __all__ = [
     "Groups",
     "Splits",
     "checked_splits",
-    "group_parameters",
     "held_out_rows",
     "parts_of",
     "row_groups",
@@ -243,22 +237,3 @@ def checked_splits(
                 f"fold {fold} of {name} has no test rows with weight; use fewer folds, or leave out rows of weight 0."
             )
     return Splits.of(trains, tests)
-
-
-def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:
-    """The groups as an argument of the model's `fit`, if it uses them; {} otherwise.
-
-    They are used by classifiers whose `fit` has the argument `groups`, by searches whose `cv` is a group splitter, and
-    by Pipelines that end in one of these. With metadata routing, by whatever requests them.
-    """
-    if groups is None:
-        return {}
-    if has_fit_parameter(model, "groups"):
-        return {"groups": groups}
-    if routing_enabled():
-        return {"groups": groups} if get_routing_for_object(model).consumes("fit", ["groups"]) else {}
-    if isinstance(model, Pipeline):
-        name, last = model.steps[-1]
-        return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
-    searches = isinstance(model, BaseSearchCV) and isinstance(model.cv, GroupsConsumerMixin)
-    return {"groups": groups} if searches else {}

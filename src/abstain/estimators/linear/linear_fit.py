@@ -13,20 +13,19 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.dual.certificate import Certificate
-from abstain.dual.linear_certificate import LinearProblem, certify_linear
+from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
 from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
-from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from abstain.solvers.native import within
 
-__all__ = ["certified", "check_reach", "fitted_linear", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
+__all__ = ["certified", "check_reach", "fitted_machine", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as that of `RejectSVC` does
@@ -41,20 +40,24 @@ def fitted_tasks(
 ) -> tuple[Any, tuple[Proof, ...]]:
     """Fit the machine of each task, one after another within the time limit, and join several to one."""
     began = time.monotonic()
-    found = [fit(task, within(settings, began)) for task in tasks]
+    found = []
+    for task in tasks:
+        if settings.progress is not None and len(tasks) > 1:
+            settings.progress(len(found), np.nan, len(tasks))
+        found.append(fit(task, within(settings, began)))
     machines, proofs = zip(*found, strict=True)
     return (machines[0] if len(machines) == 1 else join(machines)), proofs
 
 
 def linear_machines(
     training: Training, C: float, settings: LinearNewton, n_jobs: int | None
-) -> tuple[LinearMachine | LinearClassMachine, tuple[Proof, ...]]:
+) -> tuple[LinearMachine, tuple[Proof, ...]]:
     """Fit the linear machines of all tasks of a training."""
     rows, code, weight = linear_rows(training.X), training.code, training.weights(C)
 
     def fit(task: Task, now: LinearNewton) -> tuple[LinearMachine, Proof]:
         problem = LinearProblem(*rows, task.sign(code), task.weight(code, weight), task.loss)
-        return fitted_linear(problem, now, n_jobs)
+        return fitted_machine(problem, now, n_jobs)
 
     return fitted_tasks(training.tasks, settings, fit, joined)
 
@@ -88,19 +91,22 @@ def check_reach(X: Any) -> None:
         )
 
 
-def fitted_linear(
-    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None
-) -> tuple[LinearMachine, Proof]:
-    """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
-    sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss, n_jobs)
+def fitted_machine(
+    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, sums: Any = None
+) -> tuple[Any, Proof]:
+    """Fit one machine until its certificate, by the machine that predicts, is below the tolerance.
+
+    `sums` are those that the solver needs; by default of the problem's rows, which are in memory.
+    """
+    sums = LocalSums(problem, n_jobs) if sums is None else sums
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
 
-    def certify(found: LinearSolution) -> tuple[LinearMachine, Certificate]:
-        machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
+    def certify(found: LinearSolution) -> tuple[Any, Certificate]:
+        machine = problem.machine(found.point)
         gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
-        return machine, certify_linear(problem, machine, gamma)
+        return machine, problem.certify(machine, gamma, n_jobs)
 
-    return certified(sums, first_penalty(problem.weight, problem.loss), settings, certify)
+    return certified(sums, first_penalty(problem), settings, certify)
 
 
 def certified(
@@ -120,15 +126,13 @@ def certified(
             break
         tol, sigma, point = 0.1 * tol, found.sigma, found.point
     status = found.status
-    if status is Status.OPTIMAL and not certificate.relative_gap <= settings.tol:
-        status = Status.INACCURATE
-    if status is Status.INACCURATE and certificate.relative_gap <= settings.tol:
-        status = Status.OPTIMAL
+    if status in (Status.OPTIMAL, Status.INACCURATE):
+        status = Status.OPTIMAL if certificate.relative_gap <= settings.tol else Status.INACCURATE
     numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
     return machine, Proof(*numbers, status.value, steps)
 
 
-def joined(machines: Sequence[LinearMachine]) -> LinearClassMachine:
+def joined(machines: Sequence[LinearMachine]) -> LinearMachine:
     """Return machines around one centre as one."""
     weights = np.stack([machine.weights for machine in machines])
-    return LinearClassMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))
+    return LinearMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))

@@ -23,8 +23,6 @@ from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
 from abstain.estimators.linear.linear_fit import linear_machines
 from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machines
-from abstain.machines.class_machine import OneVsRestMachine
-from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.solvers.linear import LinearNewton
 
 __all__ = ["LinearRejectSVC"]
@@ -276,8 +274,6 @@ class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, Classifier
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each machine."""
-        machine = self._now.machine
-        several = isinstance(machine, LinearClassMachine | OneVsRestMachine)
-        return read_only(machine.intercepts if several else np.array([machine.intercept]))
+        return read_only(np.atleast_1d(self._now.machine.intercept))
 
     proofs_ = fitted("proofs", "The proofs of all machines.")

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import Certificate
-from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
+from abstain.dual.linear_certificate import LowRankProblem
 from abstain.dual.proof import Proof
 from abstain.dual.tasks import Task
 from abstain.estimators.fitting.posing import centrable, resolved_kernel
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import chosen_landmarks
-from abstain.estimators.linear.linear_fit import POLISHED, certified, fitted_tasks
+from abstain.estimators.linear.linear_fit import POLISHED, fitted_machine, fitted_tasks
 from abstain.kernels import Matrix
-from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.landmark_features import LandmarkFeatures
-from abstain.solvers.linear import LinearNewton, LinearSolution
+from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear_rows import LocalSums
 
-__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machines"]
+__all__ = ["check_low_rank", "landmark_rows", "low_rank_machines"]
 
 MEGABYTE = 1e6
 SHARE = 8  # the part of the memory limit that a block of kernel values takes is 1 / SHARE
@@ -78,10 +76,10 @@ class LandmarkRows:
 
     def sums(self, problem: LowRankProblem) -> LocalSums | MixedSums:
         """Return the sums that the solver needs."""
-        given = (problem.sign, problem.weight, problem.loss, self.n_jobs)
         if self.stored is not None:
-            return LocalSums(self.stored, np.zeros(self.stored.shape[1]), *given)
-        return MixedSums(BlockSums(self, self.block, np.zeros(self.shape[1]), *given), self.features.mix)
+            centre = np.zeros(self.stored.shape[1])
+            return LocalSums(replace(problem, X=self.stored, centre=centre), self.n_jobs)
+        return MixedSums(BlockSums(self, self.block, problem, self.n_jobs), self.features.mix)
 
 
 def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> LandmarkRows:
@@ -98,52 +96,21 @@ def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> Lan
     return LandmarkRows(X, features, stored, block, estimator.n_jobs)
 
 
-def fitted_low_rank(
-    rows: LandmarkRows,
-    problem: LowRankProblem,
-    settings: LinearNewton,
-    as_scored: Callable[[KernelMachine], Any] = lambda machine: machine,
-) -> tuple[KernelMachine, Proof]:
-    """Fit one machine until the certificate of what predicts, `as_scored` of it, is below the tolerance."""
-    sums: Any = rows.sums(problem)
-
-    def certify(found: LinearSolution) -> tuple[KernelMachine, Certificate]:
-        machine = rows.features.machine(found.point[:-1], float(found.point[-1]))
-        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
-        return machine, certify_low_rank(problem, as_scored(machine), gamma, rows.n_jobs)
-
-    settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
-    return certified(sums, first_penalty(problem.weight, problem.loss), settings, certify)
-
-
 def low_rank_machines(
     estimator: Any, training: Training, C: float, settings: LinearNewton
-) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
+) -> tuple[KernelMachine, tuple[Proof, ...]]:
     """Fit the machines of all tasks of a training on the same landmarks."""
     rows = landmark_rows(estimator, training.X, training.sample_weight)
     code, weight = training.code, training.weights(C)
 
     def fit(task: Task, now: LinearNewton) -> tuple[KernelMachine, Proof]:
         given = (task.sign(code), task.weight(code, weight), task.loss)
-        problem = LowRankProblem(rows.X, np.zeros(0), *given, rows.features)
-        return fitted_low_rank(rows, problem, now, *([] if len(training.tasks) == 1 else [_OneOf]))
+        problem = LowRankProblem(rows.X, np.zeros(0), *given, rows.features, several=len(training.tasks) > 1)
+        return fitted_machine(problem, now, rows.n_jobs, rows.sums(problem))
 
     return fitted_tasks(training.tasks, settings, fit, _joined)
 
 
-def _joined(machines: Sequence[KernelMachine]) -> OneVsRestMachine:
-    first, coef = machines[0], np.stack([one.coef for one in machines])
-    biases = np.array([one.bias for one in machines])
-    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows)
-
-
-class _OneOf:
-    """One machine of several, scored as all of them are."""
-
-    def __init__(self, machine: KernelMachine) -> None:
-        self.coef = machine.coef
-        values = (machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows)
-        self.alone = OneVsRestMachine(machine.kernel, machine.vectors, *values)
-
-    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-        return self.alone.score(X, n_jobs)[:, 0]
+def _joined(machines: Sequence[KernelMachine]) -> KernelMachine:
+    coef, bias = (np.concatenate([getattr(one, name) for one in machines]) for name in ("coef", "bias"))
+    return replace(machines[0], coef=coef, bias=bias)

@@ -67,11 +67,10 @@ class Grid:
     Attributes
     ----------
     Cs, gammas : float64 arrays, ascending
+        The gammas are [nan] if the kernel has none.
     costs : float64 array of shape (Cs, gammas, folds)
         Those of the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
         finish within the time limit.
-    has_gamma : bool
-        If False, the kernel has no gamma, and ``gammas`` is [nan].
     rows : int64 array of shape (Cs, gammas)
         The number of rows in that round. The pairs with the most are those of the last round, the only ones to be
         chosen.
@@ -93,7 +92,6 @@ class Grid:
     Cs: NDArray[np.float64]
     gammas: NDArray[np.float64]
     costs: NDArray[np.float64]
-    has_gamma: bool
     rows: NDArray[np.int64]
     tuned: NDArray[np.float64] | None = None
     rejected: float = np.nan
@@ -104,6 +102,11 @@ class Grid:
     def __post_init__(self) -> None:
         if self.mass is not None and (self.mass == self.mass.flat[0]).all():
             object.__setattr__(self, "mass", None)
+
+    @property
+    def has_gamma(self) -> bool:
+        """Whether the kernel has a gamma."""
+        return not np.isnan(self.gammas).any()
 
     @property
     def n_splits(self) -> int:

@@ -58,14 +58,9 @@ class Round:
         return bool(self.finished[self.tried].all())
 
     @property
-    def used(self) -> NDArray[np.bool_]:
-        """The folds that were tried."""
-        return np.asarray(self.tried.any(axis=(0, 2)))
-
-    @property
     def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean costs and disorders over the folds of the round, (Cs, gammas); nan for pairs that did not finish."""
-        used = self.used
+        used = self.tried.any(axis=(0, 2))
         mass = self.splits.mass[used]
         return (self.costs[:, :, used] * mass).sum(axis=2) / mass.sum(), self.disorder[:, :, used].mean(axis=2)
 
@@ -160,13 +155,11 @@ def wrong_order(code: NDArray[np.intp], score: NDArray[np.float64]) -> float:
     return 1.0 - above / pairs if pairs else 0.5
 
 
-def grid_of(
-    Cs: NDArray[np.float64], gammas: NDArray[np.float64], rounds: list[Round], *, has_gamma: bool
-) -> Grid:
+def grid_of(Cs: NDArray[np.float64], gammas: NDArray[np.float64], rounds: list[Round]) -> Grid:
     """Return the costs of every pair in the last round that tried it."""
     costs, rows = np.full(rounds[0].costs.shape, np.nan), np.zeros((len(Cs), len(gammas)), dtype=np.int64)
     mass = np.ones(costs.shape)
     for done in rounds:
         pairs = done.tried.any(axis=1).T
         costs[pairs], rows[pairs], mass[pairs] = done.costs[pairs], len(done.rows), done.splits.mass
-    return Grid(Cs, gammas, costs, has_gamma, rows, shared=rounds[-1].splits.shared, mass=mass)
+    return Grid(Cs, gammas, costs, rows, shared=rounds[-1].splits.shared, mass=mass)

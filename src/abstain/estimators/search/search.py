@@ -145,7 +145,7 @@ class SearchMixin:
             rounds = halved(shared, splits, groups, schedule)
         if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
+        grid, last = grid_of(Cs, gammas, rounds), rounds[-1]
         pricing = Pricing.of(training, last.rows)
         rows = HeldOutRows.of(last.scores, last.splits, pricing.code, np.asarray(last.finished.any(axis=(0, 2))))
         return placed(grid, pricing, rows, tune=self.cuts == "tuned")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from abstain.estimators.fitting.decide import Fitted
+from abstain.estimators.fitting.implied import fit_labels
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -47,16 +48,8 @@ class Tuned(Fitted):
 
 
 def labels_for(parameters: Any, request: Request, y: Any) -> Labels:
-    """Return the labels, as the `pos_label` and `reject_label` of the parameters say."""
-    named = request.costs is not None and request.costs.names is not None
-    if named and parameters.reject_label != "auto":
-        raise ValueError(
-            f"reject_label={parameters.reject_label!r} has no effect with Actions, whose names are predicted; leave it "
-            'at "auto".'
-        )
-    rejects = request.way is not None and not named
-    found = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=rejects)
-    return replace(found, reject_label=None) if named else found
+    """Return the labels of a request."""
+    return fit_labels(parameters, y, request.costs, rejects=request.way is not None)
 
 
 def tuned(

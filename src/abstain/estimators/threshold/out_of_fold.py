@@ -20,7 +20,8 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import row_weights
-from abstain.estimators.fitting.splitting import Groups, group_parameters, parts_of, row_groups, splitter
+from abstain.estimators.fitting.routing import group_parameters
+from abstain.estimators.fitting.splitting import Groups, parts_of, row_groups, splitter
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.tuning.request import Request

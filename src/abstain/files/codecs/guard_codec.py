@@ -70,9 +70,7 @@ def guarded_classes(given: Any) -> NDArray[Any]:
     return rule_from(given, lambda _: (0,))[0]
 
 
-def guard_from(
-    estimator: NoveltyRejector, fields: Fields, arrays: Arrays, classifier: Any, detector: Any
-) -> Guarded:
+def guard_from(estimator: NoveltyRejector, fields: Fields, arrays: Arrays, classifier: Any, detector: Any) -> Guarded:
     """Make the fitted value from fields and arrays, around a fitted classifier and a fitted detector.
 
     `guard_parts` compares them with each other and with the parameters.

@@ -15,9 +15,7 @@ from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, Layout, fitting, layout, one_of, whole
 from abstain.files.format.values import to_json
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
-from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 
 MACHINE = "machine."  # before the names of its arrays
@@ -35,9 +33,9 @@ STORAGE = one_of(("dense", *SPARSE_KINDS))
 def machine_parts(machine: Any) -> Parts:
     """Return the fields and arrays of a machine; a callable kernel is an error."""
     if isinstance(machine, LinearMachine):
-        return {"bias": machine.bias}, {name: getattr(machine, name) for name in LINEAR}
-    if isinstance(machine, LinearClassMachine):
-        return {}, {name: getattr(machine, name) for name in CLASSES}
+        arrays = {name: getattr(machine, name) for name in LINEAR}
+        several = machine.weights.ndim > 1
+        return ({}, arrays | {"biases": machine.bias}) if several else ({"bias": machine.bias}, arrays)
     kernel, storage, vectors = expansion_parts(machine)
     state = {"kernel": kernel, "bias": machine.bias, "n_rows": machine.n_rows, "vectors": storage}
     return state, {"support": machine.support.astype("<i8"), "coef": machine.coef, **vectors}
@@ -49,7 +47,7 @@ def machine_from(fields: Fields, arrays: Arrays, n_features: int, machines: int 
     if machines > 1:
         fields.end()
         fitting(arrays, CLASSES, "machine", letters)
-        return LinearClassMachine(*(arrays[name] for name in CLASSES))
+        return LinearMachine(*(arrays[name] for name in CLASSES))
     bias = fields.take("bias", FINITE)
     if "kernel" not in fields:
         fields.end()
@@ -70,22 +68,21 @@ def landmark_parts(estimator: Any, machine: Any) -> Parts:
         raise ModelFileError(f"its machine has {len(machine.support)} landmarks, not 1 to {estimator.n_components}.")
     check_kernel(estimator, machine, estimator.gamma)
     kernel, storage, vectors = expansion_parts(machine)
-    biases = machine.biases if isinstance(machine, OneVsRestMachine) else np.array([machine.bias])
-    return {"kernel": kernel, "vectors": storage}, vectors | {"coef": np.atleast_2d(machine.coef), "biases": biases}
+    several = {"coef": np.atleast_2d(machine.coef), "biases": np.atleast_1d(machine.bias)}
+    return {"kernel": kernel, "vectors": storage}, vectors | several
 
 
-def landmark_from(fields: Fields, arrays: Arrays, n_features: int, machines: int) -> KernelMachine | OneVsRestMachine:
+def landmark_from(fields: Fields, arrays: Arrays, n_features: int, machines: int) -> KernelMachine:
     """Make the machine of these fields and arrays; `landmark_parts` compares them with the parameters."""
     kernel, vectors = expansion_from(fields, arrays, LANDMARKS, {"d": n_features, "m": machines, "n": 0})
     coef, biases, support = arrays["coef"], arrays["biases"], np.arange(vectors.shape[0])
-    if machines > 1:
-        return OneVsRestMachine(kernel, vectors, coef, biases, support, len(support))
-    return KernelMachine(kernel, vectors, coef[0], float(biases[0]), support, len(support))
+    given = (coef, biases) if machines > 1 else (coef[0], float(biases[0]))
+    return KernelMachine(kernel, vectors, *given, support, len(support))
 
 
 def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
     """Compare the machine's kernel with the one that the parameters and `gamma` name; "scale" may be any number."""
-    if isinstance(machine, LinearMachine | LinearClassMachine):
+    if isinstance(machine, LinearMachine):
         same = parameters.kernel == "linear"
     else:
         kernel, gamma = machine.kernel, 1.0 / machine.n_features if gamma == "auto" else gamma
@@ -108,9 +105,7 @@ def expansion_parts(machine: Any) -> tuple[list[Any], str, Arrays]:
     return given, "dense", {} if machine.is_precomputed else {"vectors": vectors}
 
 
-def expansion_from(
-    fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]
-) -> tuple[Kernel, Any]:
+def expansion_from(fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]) -> tuple[Kernel, Any]:
     """Return the kernel and the rows; `others` are the other arrays, and the letter n the number of training rows."""
     given, storage = fields.take("kernel", list), fields.take("vectors", STORAGE)
     fields.end()

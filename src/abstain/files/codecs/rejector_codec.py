@@ -44,8 +44,8 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     given_by = {"held_out": held_out, "by_row": by_row}
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), **given_by)
     check_same(again.rule, rule)
-    added = given is not fitted.machine.classifier
-    if added and (hasattr(given, "predict_proba") or not Request.of(estimator, by_row=by_row).method.needs_probabilities):
+    wanted = Request.of(estimator, by_row=by_row).method.needs_probabilities and not hasattr(given, "predict_proba")
+    if given is not fitted.machine.classifier and not wanted:
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
@@ -111,8 +111,7 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    by_row = "by_row" in fields and fields.take("by_row", bool)
-    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=by_row)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=fields.flag("by_row"))
     if isinstance(found.error_bound, ErrorBound) and not held_out:
         warn_caller(NOT_CERTIFIED)
     return found
@@ -138,7 +137,8 @@ def _tuned(
     probabilities = request.method.needs_probabilities
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
-    machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), labels_for(estimator, request, np.repeat(classes, 2))
+    machine = ResponseMachine.of(classifier, probabilities=probabilities)
+    labels = labels_for(estimator, request, np.repeat(classes, 2))
     request = request.of_classes(labels)
     if request.class_error is not None and (rows.weight != 1).any():
         raise ModelFileError("its calibration rows have weights, which class_error does not count.")

@@ -75,7 +75,7 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
     refuse(not (mass > 0).all(), "its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
-    found = Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
+    found = Grid(Cs, widths, costs.reshape(shape), rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
     if near is None:
         return found
     if not np.isin(near, (0.0, 1.0)).all() or (near.any(axis=1) != there).any():

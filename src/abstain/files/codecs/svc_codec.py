@@ -26,7 +26,7 @@ from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
 from abstain.losses.double_hinge import class_losses
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
@@ -46,7 +46,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     """Return the fields and arrays of a fitted RejectSVC or RejectSVCCV; an error if it contradicts its parameters."""
     fitted: Any = estimator._fitted_
     several, largest = fitted.rule.labels.n_classes > 2, fitted.largest_row_cost
-    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=_is_spread(fitted.rule))
+    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=bool(_spread(fitted.rule)))
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
@@ -76,7 +76,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=_spread_in(fields))
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=fields.flag("spread"))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
     plain = len(classes) == 2 and (rule.costs is None or rule.costs.names is None)
     # a knot for each tangent of a row: at its cuts, and spread between them
@@ -100,15 +100,15 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 def linear_parts(estimator: LinearRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted LinearRejectSVC or LinearRejectSVCCV."""
     fitted: FittedMachines = estimator._fitted_
-    own = {"spread": _is_spread(fitted.rule)}
-    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, **own)
+    spread = _spread(fitted.rule)
+    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, spread=bool(spread))
     machine: Any = getattr(fitted, "trained", fitted.machine)
     state: dict[str, Any] = {"machine": {}, "rule": rule_state(fitted.rule, _numbers(estimator, fitted, rule))}
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
     weights = np.atleast_2d(getattr(machine, "weights", np.zeros((len(fitted.proofs), 1))))
     for w, proof in zip(weights, fitted.proofs, strict=True):
         check_linear(proof, w, float(estimator.tol))
-    if isinstance(machine, KernelMachine | OneVsRestMachine):
+    if isinstance(machine, KernelMachine):
         state["machine"], arrays = machines.landmark_parts(estimator, machine)
     else:
         check_kernel(estimator, machine, None)
@@ -116,7 +116,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     state["proofs"] = proofs_state(fitted.proofs)
     if fitted.largest_row_cost is not None:
         state["largest_row_cost"] = fitted.largest_row_cost
-    state |= _spread(fitted.rule)
+    state |= spread
     arrays = prefixed(arrays, MACHINE)
     if not isinstance(fitted, FittedLinearSearch):
         return state, arrays
@@ -129,7 +129,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     largest = fields.take("largest_row_cost", FINITE) if "largest_row_cost" in fields else None
-    rule, _ = _implied(estimator, classes, largest, spread=_spread_in(fields))
+    rule, _ = _implied(estimator, classes, largest, spread=fields.flag("spread"))
     count = len(classes) if len(classes) > 2 else 1
     if count > 1 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -165,28 +165,18 @@ def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: boo
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
     rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
-    if spread or not _can_be_spread(rule):
+    if spread == bool(_spread(rule)):
         return rule, losses
-    refuse(rule.costs.names is not None or largest is not None, "the tangents of its losses are not possible.")
+    possible = not spread and rule.costs.names is None and largest is None
+    refuse(not possible, "the tangents of its losses are not possible.")
     ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
     return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)
 
 
-def _can_be_spread(rule: Rule) -> bool:
-    """Return whether the losses have several tangents for each of several classes."""
-    return isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
-
-
-def _is_spread(rule: Rule) -> bool:
-    return _can_be_spread(rule) and rule.readout.tangents.shape[-1] > 2  # type: ignore[attr-defined]
-
-
 def _spread(rule: Rule) -> dict[str, bool]:
-    return {"spread": True} if _is_spread(rule) else {}
-
-
-def _spread_in(fields: Fields) -> bool:
-    return bool(fields.take("spread", bool)) if "spread" in fields else False
+    """Return the field that says that the losses of several classes have tangents spread over their cuts."""
+    ladders = isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
+    return {"spread": True} if ladders and rule.readout.tangents.shape[-1] > 2 else {}  # type: ignore[attr-defined]
 
 
 def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
@@ -204,7 +194,7 @@ def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
 def _class_parts(fitted: FittedSVC) -> Parts:
     machine = fitted.machine
     kernel, storage, arrays = machines.expansion_parts(machine)
-    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.biases}
+    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.bias}
     arrays["class_support"] = fitted.n_support.astype("<i8")
     pairs = isinstance(machine, OneVsOneMachine)
     own = machines.csr_arrays(csr_array(machine.coef), "coef") if pairs else {"coef": machine.coef, "sets": fitted.sets}
@@ -225,7 +215,7 @@ def _class_from(rule: Rule, fields: Fields, arrays: Arrays, n_features: int, *, 
         raise ModelFileError("the indices of its support vectors are not different indices of training rows.")
     proofs, biases = proofs_from(fields.take("proofs", list), m), arrays["biases"]
     if rest:
-        machine = OneVsRestMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
+        machine = KernelMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
     else:
         coef = machines.csr_from(arrays, "coef", (m, len(support)))
         machine = OneVsOneMachine(kernel, vectors, coef, biases, support, n_rows, n_support)
@@ -259,4 +249,4 @@ def _check_machines(fitted: FittedSVC, tol: float) -> None:
         size = np.abs(row)
         room = max(UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
         refuse(abs(float(row.sum())) > room, "the coefficients of one of its machines do not sum to 0.")
-        check_expansion(proof, row, float(machine.biases[k]), machine.kernel, tol)
+        check_expansion(proof, row, float(machine.bias[k]), machine.kernel, tol)

@@ -18,7 +18,7 @@ from abstain.files.format.errors import ModelFileError, refuse
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 # nan where a search ran out of time, where a column has no value to impute, or as a category
-MAY_BE_NAN = ("search_costs", "search_tuned", "search_scores", "search_mean", "search_std", "double", "single")
+MAY_BE_NAN = ("search_costs", "search_tuned", "double", "single")
 # thresholds of a tree, where only missing values go to the right; how unusual a row is that cannot be scored
 MAY_BE_INFINITE = ("threshold", "unusual")
 LONGEST = 64  # letters in the name of an array

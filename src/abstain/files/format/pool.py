@@ -79,7 +79,11 @@ class PoolReader(_Work):
         self._left = {dtype: arrays[name] for dtype, name in JOINED.items()}
 
     def take(
-        self, fields: Fields, name: str, *shapes: tuple[int | None, ...], dtypes: tuple[str, ...] = FLOAT,
+        self,
+        fields: Fields,
+        name: str,
+        *shapes: tuple[int | None, ...],
+        dtypes: tuple[str, ...] = FLOAT,
         finite: bool = True,
     ) -> NDArray[Any]:
         """Take the array that a field describes, with one of these dtypes and shapes; None stands for any length."""

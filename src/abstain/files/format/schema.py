@@ -114,6 +114,10 @@ class Fields:
             raise ModelFileError(f"the field {name!r} of the {self._where} must be {kind.rule}{shown}.")
         return found
 
+    def flag(self, name: str) -> bool:
+        """Take a field that is only there if it is true."""
+        return name in self._left and bool(self.take(name, bool))
+
     def inner(self, name: str, where: str = "") -> Fields:
         """Take a field that has named fields itself."""
         return Fields(self.take(name, dict), where or name)

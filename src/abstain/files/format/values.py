@@ -122,11 +122,11 @@ def _class_costs(labels: Any, errors: Any, reject: Any) -> Costs:
     square = isinstance(labels, tuple) and isinstance(errors, tuple) and len(errors) == len(labels) > 2
     square = square and all(isinstance(row, tuple) and len(row) == len(errors) for row in errors)
     refuse(not square, "its costs do not have a row and a column for each of their classes.")
-    rows = ({answer: cost for answer, cost in zip(labels, row, strict=True)} for row in errors)
-    table = dict(zip(labels, rows, strict=True))
-    known = all(isinstance(one, LABEL) for one in labels) and len(table) == len(labels) and tuple(sorted(labels)) == labels
+    known = all(isinstance(one, LABEL) for one in labels) and tuple(sorted({*labels})) == labels
     refuse(not known, "its costs name classes that are not sorted, or not different.")
-    return Costs.from_table(table, reject=dict(zip(labels, reject, strict=True)) if isinstance(reject, tuple) else reject)
+    table = {truth: dict(zip(labels, row, strict=True)) for truth, row in zip(labels, errors, strict=True)}
+    rejects = dict(zip(labels, reject, strict=True)) if isinstance(reject, tuple) else reject
+    return Costs.from_table(table, reject=rejects)
 
 
 def _splitter(kind: Any) -> Tag:

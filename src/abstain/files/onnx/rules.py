@@ -40,8 +40,8 @@ def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = N
     """
     if isinstance(rule.decider, PerRow):
         raise ValueError(  # noqa: TRY004 (a fitted machine without costs)
-            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without costs; "
-            "state costs and fit again."
+            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without "
+            "costs; state costs and fit again."
         )
     kind, labels = _typed(_names(rule))
     place = _PLACES[type(rule.decider)](graph, rule, score)
@@ -73,7 +73,8 @@ def _names(rule: Rule) -> list[Any]:
 
 def _by_cuts(graph: Graph, rule: Rule, score: str) -> str:
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
-    levels, level = rule.decider.levels, np.int64(0)  # type: ignore[attr-defined]
+    levels: Any = rule.decider.levels  # type: ignore[attr-defined]
+    level: Any = np.int64(0)
     for cut, closed in zip(levels.cuts, levels.closed, strict=True):
         above = graph.apply("GreaterOrEqual" if closed else "Greater", score, cut)
         level = graph.apply("Add", graph.cast(above, "i"), level)
@@ -109,7 +110,7 @@ def _by_confidence(graph: Graph, rule: Any, score: str) -> str:
 
 
 def _cheapest(graph: Graph, rule: Any, score: str) -> str:
-    """The action of least sum_j P_j cost[j, action]; ties go to the answers, then to the first: `CostTable.cheapest`."""
+    """The action of least sum_j P_j cost[j, action], ties to the answers, then to the first: `CostTable.cheapest`."""
     costs = rule.costs
     order = np.argsort(costs.rejecting, kind="stable")
     expected = graph.apply("Gemm", _probabilities(graph, rule.readout, score), costs.unitless[:, order])

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine, class_pairs
+from abstain.machines.class_machine import OneVsOneMachine, class_pairs
 from abstain.machines.kernel_machine import KernelMachine
-from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
@@ -53,19 +52,18 @@ class Scoring:
     @classmethod
     def of(cls, machine: Any) -> Self | None:
         """Read a machine of this library; None for other objects, and an error for a kernel without a graph."""
-        if not isinstance(machine, KernelMachine | LinearMachine | OneVsRestMachine | LinearClassMachine):
+        if not isinstance(machine, KernelMachine | LinearMachine):
             return None
         kernel = getattr(machine, "kernel", Kernel("linear"))
         if not isinstance(kernel, Kernel) or kernel.name not in ("linear", *KERNELS):
             which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
             raise ValueError(f"{which} has no ONNX graph; use {', '.join(('linear', *KERNELS))}.")
-        biases = np.atleast_1d(np.asarray(getattr(machine, "biases", getattr(machine, "bias", None)), np.float64))
+        biases = np.atleast_1d(np.asarray(machine.bias, np.float64))
         found: dict[str, Any] = {"biases": biases, "is_vote": isinstance(machine, OneVsOneMachine)}
-        linear: Any = getattr(machine, "linear", machine)
-        if isinstance(machine, KernelMachine | OneVsRestMachine) and linear is None:
+        linear = machine if isinstance(machine, LinearMachine) else machine.linear
+        if linear is None:
             return cls(np.atleast_2d(dense(machine.coef)), vectors=dense(machine.vectors), kernel=kernel, **found)
-        weights, centre = linear if isinstance(linear, tuple) else (linear.weights, linear.centre)
-        return cls(np.atleast_2d(dense(weights)), centre=centre, **found)
+        return cls(np.atleast_2d(linear.weights), centre=linear.centre, **found)
 
     @classmethod
     def of_logistic(cls, classifier: Any, method: str) -> Self:

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from abstain import preprocessing as tables
 from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
 from abstain.files.sklearn_codecs.asked import asked
@@ -101,6 +101,8 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     pipeline, made = pipeline_from(Fields(written, "preprocessing"), PoolReader(pool.arrays), read, estimator)
     made.check_match(estimator, named=False)
     if plan is not None:
+        by_cell = plan.costs and plan.costs[0][0] != ERRORS[0]
+        refuse(by_cell and len(plan.costs) % len(estimator.classes_), "its costs of rows are not one for each class.")
         pipeline[0].plan_ = plan
     return pipeline
 

@@ -23,9 +23,7 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Layout, layout
 
 # t trees with n nodes in all
-SPLITS = layout(
-    sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n"
-)
+SPLITS = layout(sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n")
 LEAF = -1
 MOST_TREES = 2**15  # of a model: a tree takes two kilobytes and a tenth of a millisecond, however few its nodes
 MOST_ROWS = 2**32 - 1  # that a node may count

@@ -1,4 +1,11 @@
-"""Thresholds that minimise the empirical cost (docs/theory.md): one distance from the cut, or two from the ROC hull."""
+"""Cuts that minimise the empirical cost (docs/theory.md): on the confidence of answers, or two from the ROC hull.
+
+A row is rejected if its confidence is at most the cut of its answer, so -inf rejects nothing and inf everything::
+
+    cost(cut) = sum of reject costs over confidence <= cut + sum of error costs over the errors beyond it
+
+Of two classes the confidence is the distance from the classifier's own cut (FR02's external threshold, GRKC08's naive).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
-from abstain.rules.tuning.scored_rows import Prefixes, ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, Line, ScoredRows
 
 # Costs that differ by less than this share of their terms count as equal: at a reject cost of 1/k one error costs
 # exactly k rejects, and rounding must not break the tie. Ties go to fewer rejects.
@@ -15,22 +22,33 @@ TIE = 1e-12
 OVERFLOW = np.errstate(over="ignore", invalid="ignore")  # `ties` refuses sums that are not finite
 
 
-@OVERFLOW
+def cheapest_cut(rows: AnsweredRows, costs: CostTable) -> NDArray[np.float64]:
+    """The one cut for all answers at which the rows cost least; ties go to fewer rejects."""
+    return np.full(rows.n_classes, _cheapest(rows, costs))
+
+
+def cheapest_cuts(rows: AnsweredRows, costs: CostTable) -> NDArray[np.float64]:
+    """The cut for each class answered at which the rows cost least; ties go to fewer rejects."""
+    return np.array([_cheapest(rows.answered(k), costs) for k in range(rows.n_classes)])
+
+
 def symmetric_thresholds(rows: ScoredRows, costs: CostTable) -> Thresholds:
-    """The distance D for which rejecting ``|f - cut| <= D`` costs least (FR02's external threshold, GRKC08's naive).
+    """The distance D from the cut of two classes for which rejecting ``|f - cut| <= D`` costs least."""
+    return rows.symmetric_band(_cheapest(rows.answered(), costs))
 
-    ::
 
-        cost(D) = sum of reject costs over confidence <= D + sum of error costs over the errors beyond it
-    """
-    sides = Prefixes.of(rows.confidence, rows.code, rows.weight)
-    wrong = Prefixes.of(rows.confidence, rows.code, np.where(rows.wrong, rows.weight, 0.0))
-    (_, c_fp), (c_fn, _) = costs.errors.tolist()
-    r_neg, r_pos = costs.reject_costs.tolist()
-    rejects = r_neg * sides.negative + r_pos * sides.positive
-    errors = c_fp * (wrong.negative[-1] - wrong.negative)
-    errors += c_fn * (wrong.positive[-1] - wrong.positive)
-    return symmetric_after(rows, sides, int(ties(rejects + errors, rejects + errors)[0]))
+@OVERFLOW
+def _cheapest(rows: AnsweredRows, costs: CostTable) -> float:
+    line = Line.of(rows.confidence)
+    total = np.zeros(len(line.values) + 1)
+    rejected, accepted = costs.reject_costs[rows.truth], costs.errors[rows.truth, rows.answer]
+    # weights first: sums of a cost that is not a binary fraction would round
+    for cost in np.unique(rejected):
+        total += cost * line.sums(np.where(rejected == cost, rows.weight, 0.0))
+    for cost in np.unique(accepted):
+        errors = line.sums(np.where(accepted == cost, rows.weight, 0.0))
+        total += cost * (errors[-1] - errors)
+    return line.cut_after(int(ties(total, total)[0]))
 
 
 def roc_thresholds(rows: ScoredRows, costs: CostTable) -> Thresholds:
@@ -44,37 +62,31 @@ def roc_thresholds(rows: ScoredRows, costs: CostTable) -> Thresholds:
     A touches the hull with T04's slope m1 = (N/P) r_neg / (c_fn - r_pos), B with m2 = (N/P) (c_fp - r_neg) / r_pos.
     If rejecting pays, m1 < m2, so i <= j, and the two can be minimised separately.
     """
-    sides = Prefixes.of(rows.score, rows.code, rows.weight)
     if not costs.can_hand_on:
         cut = forced_cut(rows, costs)
         return Thresholds(cut, cut)
     (_, c_fp), (c_fn, _) = costs.errors.tolist()
     r_neg, r_pos = costs.reject_costs.tolist()
-    i, j = _tangent(sides, c_fn - r_pos, r_neg), _tangent(sides, r_pos, c_fp - r_neg)
+    line = Line.of(rows.score)
+    i, j = _tangent(line, rows, c_fn - r_pos, r_neg), _tangent(line, rows, r_pos, c_fp - r_neg)
     # ties go to fewer rejects: the last i, and the first j not before it
     last = int(i[i <= j[-1]][-1])
-    return sides.band(last, int(j[j >= last][0]))
+    return line.band(last, int(j[j >= last][0]))
 
 
 def forced_cut(rows: ScoredRows, costs: CostTable) -> float:
     """The single threshold of least cost without rejects; ties go to the one closest to the classifier's own."""
-    sides = Prefixes.of(rows.score, rows.code, rows.weight)
-    tied = _tangent(sides, float(costs.errors[1, 0]), float(costs.errors[0, 1]))
-    cuts = np.array([sides.cut_after(int(i)) for i in tied])
+    line = Line.of(rows.score)
+    tied = _tangent(line, rows, float(costs.errors[1, 0]), float(costs.errors[0, 1]))
+    cuts = np.array([line.cut_after(int(i)) for i in tied])
     return float(cuts[np.argmin(np.abs(cuts - rows.cut))])
 
 
-def symmetric_after(rows: ScoredRows, sides: Prefixes, rejected: int) -> Thresholds:
-    """Thresholds that reject the rows with the `rejected` smallest distinct confidences."""
-    if rejected == 0:
-        return Thresholds(rows.cut, rows.cut)
-    return rows.symmetric_band(float(sides.values[rejected - 1]), sides.cut_after(rejected))
-
-
 @OVERFLOW
-def _tangent(sides: Prefixes, per_positive: float, per_negative: float) -> NDArray[np.intp]:
+def _tangent(line: Line, rows: ScoredRows, per_positive: float, per_negative: float) -> NDArray[np.intp]:
     """All i that minimise ``per_positive P_i - per_negative N_i``, increasing."""
-    loss, gain = per_positive * sides.positive, per_negative * sides.negative
+    negative, positive = line.by_class(rows.code, rows.weight)
+    loss, gain = per_positive * positive, per_negative * negative
     return ties(loss - gain, loss + gain)
 
 

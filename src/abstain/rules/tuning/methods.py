@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
-from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts
 from abstain.rules.tuning.budget import roc_within, symmetric_within
-from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.empirical_cost import (
+    cheapest_cut,
+    cheapest_cuts,
+    forced_cut,
+    roc_thresholds,
+    symmetric_thresholds,
+)
 from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 
 __all__ = ["AUTO", "METHODS", "Method", "automatic"]

@@ -15,12 +15,11 @@ from abstain.rules.class_deciders import Cheapest, Confidence, Sets
 from abstain.rules.deciders import Cuts, Decider, PerRow
 from abstain.rules.readouts import LogOdds, Readout, Unknown
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.answer_control import certify_answers
-from abstain.rules.tuning.answer_cuts import cut_within, cuts_within, two_sided
+from abstain.rules.tuning.budget import cut_within, cuts_within
 from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound, forced_cut, two_thresholds
 from abstain.rules.tuning.request import Request
-from abstain.rules.tuning.risk_control import ErrorBound, certify
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.rules.tuning.risk_control import ErrorBound, certify, certify_answers
+from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
 
 __all__ = ["conformal_rule", "p_value_rule", "placed_rule"]
 
@@ -41,11 +40,8 @@ def placed_rule(
         What the scores mean. The classifier itself cuts one score at 0.
     """
     decider, bound = _by_costs(request, labels), None
-    if decider is None and labels.n_classes == 2:
-        thresholds, cut, bound = _thresholds(request, rows, labels)
-        decider = Cuts.at(thresholds, cut, labels.answers)
-    elif decider is None:
-        decider, bound = _by_confidence(request, rows, labels)
+    if decider is None:
+        decider, bound = _by_rows(request, rows, labels)
     return Rule(labels, request.costs, readout, decider), bound
 
 
@@ -59,50 +55,39 @@ def _by_costs(request: Request, labels: Labels) -> Decider | None:
     return Cuts(costs.levels(), costs.levels(forced=True)) if labels.n_classes == 2 else Cheapest()
 
 
-def _by_confidence(
-    request: Request, rows: ScoredRows | None, labels: Labels
-) -> tuple[Confidence, ErrorBound | None]:
-    """Place cuts on the confidence of the answer, of several classes."""
-    method = request.method
-    by = "highest" if method.needs_probabilities else "lead"
+def _by_rows(request: Request, rows: ScoredRows | None, labels: Labels) -> tuple[Decider, ErrorBound | None]:
+    """Place cuts on the confidence of the answer; of two classes, where that is more, two thresholds on the score."""
+    method, costs, two = request.method, request.costs, labels.n_classes == 2
+    by: Any = "highest" if method.needs_probabilities else "lead"
     cuts, bound = np.full(labels.n_classes, -np.inf), None
     if rows is not None and request.way is not None:
-        answered = rows.answered(by)  # type: ignore[arg-type]
+        if two and not isinstance(request.max_error, ByAnswer) and not isinstance(request.reject_rate, ByAnswer):
+            return _by_thresholds(request, rows, labels)
+        answered = rows.answered(by)
         if request.max_error is not None:
             cuts, bound = certify_answers(answered, request.max_error, request.confidence)
-        elif request.costs is not None and method.for_answers is not None:
-            cuts = method.for_answers(answered, request.costs)
+        elif costs is not None and method.for_answers is not None:
+            cuts = method.for_answers(answered, costs)
         else:
             within = cuts_within if isinstance(request.reject_rate, ByAnswer) else cut_within
             cuts = within(answered, request.reject_rate, for_new=request.for_new)
-    return Confidence(cuts, by), bound  # type: ignore[arg-type]
+    return Cuts.at(two_sided(cuts), 0.0, labels.answers) if two else Confidence(cuts, by), bound
 
 
-def _thresholds(
-    request: Request, rows: ScoredRows | None, labels: Labels
-) -> tuple[Thresholds, float, ErrorBound | None]:
-    """Place two thresholds on one score, and the cut of the forced choice."""
-    method, costs, cut = request.method, request.costs, 0.0
-    if rows is None or request.way is None:
-        return Thresholds(cut, cut), cut, None
-    if isinstance(request.max_error, ByAnswer):
-        found, bound = certify_answers(rows.answered(), request.max_error, request.confidence)
-        return two_sided(found), cut, bound
-    if isinstance(request.reject_rate, ByAnswer):
-        return two_sided(cuts_within(rows.answered(), request.reject_rate, for_new=request.for_new)), cut, None
+def _by_thresholds(request: Request, rows: ScoredRows, labels: Labels) -> tuple[Decider, ErrorBound | None]:
+    """Place two thresholds on one score, and the cut of the forced choice, which is the classifier's own or placed."""
+    method, costs, shares, cut, bound = request.method, request.costs, request.reject_rate, 0.0, None
     if request.max_error is not None:
         thresholds, bound = certify(rows, request.max_error, request.confidence, labels.orientation)
-        return thresholds, cut, bound
-    if costs is not None and method.for_costs is not None:
+    elif costs is not None and method.for_costs is not None:
         thresholds = method.for_costs(rows, costs)
     else:
-        shares = request.reject_rate
         shares = shares[::-1] if isinstance(shares, tuple) and labels.orientation < 0 else shares
         thresholds = method.for_budget(rows, shares, for_new=request.for_new)
     if method.forced_cut is not None:
         even = Costs() if costs is None else costs
         cut = float(np.clip(method.forced_cut(rows, even), thresholds.lower, thresholds.upper))
-    return thresholds, cut, None
+    return Cuts.at(thresholds, cut, labels.answers), bound
 
 
 def conformal_rule(

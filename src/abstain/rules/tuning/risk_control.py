@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
 from abstain.costs.thresholds import Thresholds
+from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
@@ -97,30 +98,20 @@ class _Sequence:
     decided: NDArray[np.int64]  # the same groups by decision, which needs no labels
 
     @classmethod
-    def of(cls, rows: ScoredRows, positive: int, *, by_class: bool) -> _Sequence:
-        """Rows of two classes; the last step accepts every row, with an empty band."""
-        truth, decision = rows.code == (positive > 0), (rows.score > rows.cut) == (positive > 0)
-        everything = np.ones(len(truth), dtype=bool)
-        groups = np.stack([~truth, truth] if by_class else [everything], axis=1)
-        known = np.stack([~decision, decision] if by_class else [everything], axis=1)
-        return cls._of(rows.confidence, rows.wrong, groups, known, above=0.0)
+    def of(cls, rows: AnsweredRows, order: tuple[int, ...] = (), above: float = -math.inf) -> _Sequence:
+        """A step accepts all rows beyond one of the confidences, which is above a value; the last accepts every row.
 
-    @classmethod
-    def of_answers(cls, rows: AnsweredRows, at: NDArray[np.bool_]) -> _Sequence:
-        """Some of the rows of several classes, as one group."""
-        everything = np.ones((int(at.sum()), 1), dtype=bool)
-        return cls._of(rows.confidence[at], rows.wrong[at], everything, everything)
-
-    @classmethod
-    def _of(cls, confidence: Any, wrong: Any, groups: Any, known: Any, above: float = -math.inf) -> _Sequence:
-        """A step accepts all rows beyond one of the confidences, which is above a value; the last accepts every row."""
-        order = np.argsort(-confidence, kind="stable")
-        confidence, wrong, groups, known = (each[order] for each in (confidence, wrong, groups, known))
+        The rows are one group, or one for each of the classes in `order`.
+        """
+        descending = np.argsort(-rows.confidence, kind="stable")
+        confidence, wrong = rows.confidence[descending], rows.wrong[descending, np.newaxis]
+        groups = known = np.ones((len(confidence), 1), dtype=bool)
+        if order:
+            groups, known = (codes[descending, np.newaxis] == np.array(order) for codes in (rows.truth, rows.answer))
         ends = np.flatnonzero((np.diff(confidence) < 0) & (confidence[1:] > above))
-        steps = np.append(ends, len(order) - 1) if len(order) else ends
-        t = np.append(confidence[ends + 1], 0.0) if len(order) else confidence
-        counts = (np.cumsum(mask, axis=0)[steps] for mask in (groups, groups & wrong[:, np.newaxis], known))
-        return cls(t, *counts)
+        steps = np.append(ends, len(confidence) - 1) if len(confidence) else ends
+        t = np.append(confidence[ends + 1], -math.inf) if len(confidence) else confidence
+        return cls(t, *(np.cumsum(mask, axis=0)[steps] for mask in (groups, groups & wrong, known)))
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -134,52 +125,81 @@ class _Sequence:
 def certify(
     rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
 ) -> tuple[Thresholds, ErrorBound]:
-    """The thresholds of the largest coverage that can be certified; an error where there is none.
+    """The thresholds of two classes, at one distance from the cut, of the largest coverage that can be certified.
+
+    The parameters are those of `certify_answers`; `positive` is the sign of the class called positive, +1 or -1.
+    """
+    order = (0, 1) if positive > 0 else (1, 0)
+    cuts, bound = certify_answers(rows.answered(), max_error, confidence, order=order, above=0.0)
+    return rows.symmetric_band(float(cuts[0])), bound
+
+
+def certify_answers(
+    rows: AnsweredRows,
+    max_error: Ceilings | ByAnswer,
+    confidence: float,
+    *,
+    order: tuple[int, int] = (0, 1),
+    above: float = -math.inf,
+) -> tuple[NDArray[np.float64], ErrorBound]:
+    """The cuts on the confidence, by class answered, of the largest coverage that can be certified; else an error.
+
+    Rows with the same answer are a sequence of their own. The error among them is P(wrong | answered k, confidence
+    beyond the cut of k). With m ceilings by answer, each is tested at the level (1 - confidence) / m. The chance that
+    at least one cut is wrongly certified is at most the sum of the levels, so that all ceilings hold together with the
+    confidence (Bonferroni), and each alone with more.
 
     Parameters
     ----------
-    rows : ScoredRows
+    rows : AnsweredRows
         Held-out rows, each with weight 1.
-    max_error : float or (float, float)
-        The ceiling on the error among accepted rows, or among those of the (negative, positive) class. Two ceilings
-        hold together: each test must be passed for both. This needs no correction, because a pair is wrongly certified
-        only if the ceiling that does not hold is.
+    max_error : float, (float, float) or ByAnswer
+        The ceiling on the error among all accepted rows, among those truly of two classes, or among those with each
+        answer; answers without a ceiling are all accepted. Two ceilings by true class hold together: each test must be
+        passed for both. This needs no correction, because a pair is wrongly certified only if the ceiling that does not
+        hold is.
     confidence : float
         Confidence of the guarantee.
-    positive : {1, -1}, default=1
-        The sign of the class called positive.
+    order : (int, int), default=(0, 1)
+        The classes of two ceilings.
+    above : float, default=-inf
+        Cuts, unless they accept every row, are larger than this.
     """
-    check_rows(rows)
-    by_class = isinstance(max_error, tuple)
-    ceilings = np.atleast_1d(np.asarray(max_error, dtype=np.float64))
-    sequence = _Sequence.of(rows, positive, by_class=by_class)
-    asked = f"max_error={max_error} with confidence={confidence:g} cannot be certified on {len(sequence)} rows"
-    step = certified_step(sequence, ceilings, 1.0 - confidence, asked)
-    accepted, errors = (tuple(map(int, counts[step])) for counts in (sequence.accepted, sequence.errors))
-    thresholds = Thresholds(rows.cut, rows.cut)
-    if step < len(sequence.t) - 1:
-        t = float(sequence.t[step])
-        thresholds = rows.symmetric_band(t, t)
-    shown = (accepted, errors) if by_class else (accepted[0], errors[0])
-    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
-
-
-def check_rows(rows: ScoredRows | AnsweredRows) -> None:
-    """Raise an error if nothing can be certified on these rows."""
     if (rows.weight != 1).any():
         raise ValueError(
             "max_error cannot be certified with sample_weight: the exact binomial test counts each row once. Fit the "
             'classifier with its weights and use cv="prefit" without them, or use costs or reject_rate instead of '
             "max_error."
         )
+    level, n = 1.0 - confidence, len(rows.answer)
+    if not isinstance(max_error, ByAnswer):
+        asked = f"max_error={max_error} with confidence={confidence:g} cannot be certified on {n} rows"
+        sequence = _Sequence.of(rows, order if isinstance(max_error, tuple) else (), above)
+        cut, *counts = _certified(sequence, max_error, level, asked)
+        return np.full(rows.n_classes, cut), ErrorBound(max_error, confidence, n, *counts)
+    cuts, accepted, errors = np.full(rows.n_classes, -np.inf), dict[Any, Any](), dict[Any, Any]()
+    for k, (label, ceiling) in enumerate(zip(max_error.classes, max_error.shares, strict=True)):
+        own = rows.answered(k)
+        accepted[label], errors[label] = len(own.answer), int(own.wrong.sum())
+        if not math.isnan(ceiling):
+            asked = (
+                f"max_error[{label!r}]={ceiling}, one of {len(max_error.named)} ceilings that hold together with "
+                f"confidence={confidence:g}, cannot be certified on the {accepted[label]} rows answered {label!r}"
+            )
+            found = _certified(_Sequence.of(own), ceiling, level / len(max_error.named), asked)
+            cuts[k], accepted[label], errors[label] = found
+    return cuts, ErrorBound(max_error.named, confidence, n, accepted, errors)
 
 
-def certified_step(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> int:
-    """The last step that is certified; if there is none, an error that begins with what was asked."""
-    step = _last_passed(sequence.p_values(ceilings), _starts(sequence, ceilings, level))
+def _certified(sequence: _Sequence, ceilings: Ceilings, level: float, asked: str) -> tuple[float, Any, Any]:
+    """The last cut that is certified, the rows accepted and the errors among them; otherwise an error."""
+    each = np.atleast_1d(np.asarray(ceilings, dtype=np.float64))
+    step = _last_passed(sequence.p_values(each), _starts(sequence, each, level))
     if step is None:
-        raise ValueError(_too_few(sequence, ceilings, level, asked))
-    return step
+        raise ValueError(_too_few(sequence, each, level, asked))
+    counts = (tuple(count[step].tolist()) for count in (sequence.accepted, sequence.errors))
+    accepted, errors = (count if isinstance(ceilings, tuple) else count[0] for count in counts)
+    return float(sequence.t[step]), accepted, errors
 
 
 def rows_without_error(max_error: float, level: float) -> int:

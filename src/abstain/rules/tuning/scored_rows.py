@@ -51,6 +51,11 @@ class AnsweredRows:
         """Where the answer is wrong."""
         return self.answer != self.truth
 
+    def answered(self, k: int) -> AnsweredRows:
+        """Return the rows with one answer."""
+        own = self.answer == k
+        return AnsweredRows(self.answer[own], self.truth[own], self.confidence[own], self.weight[own], self.n_classes)
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
@@ -109,54 +114,70 @@ class ScoredRows:
         """The distance of each score from the cut."""
         return distances(self.score, self.cut)
 
-    @property
-    def wrong(self) -> NDArray[np.bool_]:
-        """Where the classifier, with threshold `cut`, is wrong."""
-        return (self.score > self.cut) != (self.code > 0)
-
-    def symmetric_band(self, furthest: float, distance: float) -> Thresholds:
-        """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to `furthest`.
+    def symmetric_band(self, distance: float) -> Thresholds:
+        """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to it; -inf rejects none.
 
         Rounding of the two sums could move a row across its threshold, so the thresholds are clipped to the scores. If
         no two floating-point numbers separate the rows this way, nothing is rejected.
         """
-        if distance == np.inf:
-            return Thresholds(-np.inf, np.inf)
-        inside = self.score[self.confidence <= furthest]
-        outside = self.score[self.confidence > furthest]
+        if np.isinf(distance):
+            return Thresholds(-np.inf, np.inf) if distance > 0 else Thresholds(self.cut, self.cut)
+        near = self.confidence <= distance
+        inside, outside = self.score[near], self.score[~near]
         below, above = outside[outside < self.cut].max(initial=-np.inf), outside[outside > self.cut].min(initial=np.inf)
         lower, upper = min(self.cut - distance, inside[0]), max(self.cut + distance, inside[-1])
         lower, upper = lower if lower > below else inside[0], upper if upper < above else inside[-1]
         return Thresholds(float(lower), float(upper)) if lower < upper else Thresholds(self.cut, self.cut)
 
 
+def two_sided(cuts: NDArray[np.float64]) -> Thresholds:
+    """The thresholds on the score of two classes with these cuts on the distance from 0, where a 0 means the first."""
+    first, second = cuts.tolist()
+    tiny = np.nextafter(0.0, 1.0)
+    upper = second if second > -np.inf else 0.0
+    lower = 0.0 - first if first > -np.inf else tiny if upper > 0.0 else 0.0
+    if first == 0.0 and upper == 0.0:
+        lower = -tiny  # two equal thresholds would accept a score of 0
+    return Thresholds(lower, upper)
+
+
 @dataclass(frozen=True, eq=False)
-class Prefixes:
-    """Weights of the two classes up to each distinct value of a key: entry i is over the i smallest values.
+class Line:
+    """Rows in the order of a number, on which every cut can be tried.
 
     Attributes
     ----------
     values : ndarray of float64, shape (m,)
-        The distinct values, increasing.
-    negative, positive : ndarray of float64, shape (m + 1,)
-        Weight of the rows of the first and of the last class among the i smallest values.
+        The distinct values of the number, increasing.
+    place : ndarray of intp, shape (n,)
+        The position of each row's value among them.
     """
 
     values: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    positive: NDArray[np.float64]
+    place: NDArray[np.intp]
 
     @classmethod
-    def of(cls, key: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> Self:
-        """Sum the weights by class and value."""
-        values, group = np.unique(key, return_inverse=True)
-        sums = (np.bincount(group, np.where(code == k, weight, 0.0), len(values)) for k in (0, 1))
-        negative, positive = (np.concatenate([[0.0], np.cumsum(one)]) for one in sums)
-        return cls(values, negative, positive)
+    def of(cls, key: NDArray[np.float64]) -> Self:
+        """Order the rows by this number."""
+        return cls(*np.unique(key, return_inverse=True))
+
+    def sums(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum over the rows up to each value, shape (m + 1,): entry i is over the i smallest values."""
+        return np.append(0.0, np.cumsum(np.bincount(self.place, each, len(self.values))))
+
+    def by_class(self, code: NDArray[np.intp], weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """Return the sums of the weights of each of two classes."""
+        return tuple(self.sums(np.where(code == k, weight, 0.0)) for k in (0, 1))
 
     def cut_after(self, i: int) -> float:
         """A number t with the i smallest values <= t < the others; infinite if either group is empty."""
-        return cut_between(self.values, i)
+        if i == 0:
+            return -np.inf
+        if i == len(self.values):
+            return np.inf
+        below, above = self.values[i - 1], self.values[i]
+        middle = below / 2 + above / 2
+        return float(middle if below <= middle < above else below)
 
     def band(self, i: int, j: int) -> Thresholds:
         """Thresholds with the i smallest values below, the next j - i in between, and the rest above."""
@@ -167,14 +188,3 @@ class Prefixes:
         if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
             lower = float(self.values[i])
         return Thresholds(lower, upper)
-
-
-def cut_between(values: NDArray[np.float64], i: int) -> float:
-    """A number t with the i first of increasing values <= t < the others; infinite if either group is empty."""
-    if i == 0:
-        return -np.inf
-    if i == len(values):
-        return np.inf
-    below, above = values[i - 1], values[i]
-    middle = below / 2 + above / 2
-    return float(middle if below <= middle < above else below)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from abstain import _native
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.hinge import hinge
-from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, rounded
+from abstain.solvers.embedded.problem import EmbeddedLimits, EmbeddedProblem, EmbeddedSolution, rounded
 from abstain.solvers.native import SMO
 
 __all__ = ["EmbeddedPrimal", "hops_for"]
@@ -27,7 +27,7 @@ FAR = 1e6  # rows with larger entries, in the SVM's units, for which the solver 
 
 
 @dataclass(frozen=True)
-class EmbeddedPrimal:
+class EmbeddedPrimal(EmbeddedLimits):
     """Annealed descent on F(w, b, eps), then hops; see ``native/core/embedded/primal.hpp``.
 
     It starts from u = 0, with smooth loss steps that are made steeper in stages, and from the plain SVM of the same C.
@@ -42,19 +42,12 @@ class EmbeddedPrimal:
         None is `hops_for` the problem: as many as take about 0.2 s, between 48 and 2,000.
     seed : int
         The same seed gives the same solution.
-    max_iter : int
-        Descent steps after which it stops in any case, with status ``iteration_limit``.
-    time_limit : float or None
-        Seconds after which it stops, with status ``time_limit``.
-    progress : callable or None
-        Called with ``(iterations, size of the projected gradient)`` about every 20 ms; True stops the solver.
+    max_iter, time_limit, progress
+        As in `EmbeddedLimits`: descent steps, and `progress` gets the size of the projected gradient.
     """
 
     hops: int | None = None
     seed: int = 0
-    max_iter: int = 1_000_000
-    time_limit: float | None = None
-    progress: Callable[[int, float], bool | None] | None = None
 
     def solve(self, problem: EmbeddedProblem, starts: Sequence[NDArray[np.float64]] = ()) -> EmbeddedSolution:
         """Solve the problem; `starts` are further points (u, b, eps), tried last."""
@@ -69,15 +62,13 @@ class EmbeddedPrimal:
             later=_table(starts, problem),
             hops=hops,
             seed=int(self.seed),
-            max_iter=int(self.max_iter),
-            seconds=np.inf if self.time_limit is None else float(self.time_limit),
-            report=self.progress,
+            **self.native,
         )
         return EmbeddedSolution(point, problem.C * value, status, iterations)
 
 
 def hops_for(n: int, d: int) -> int:
-    """The number of hops for n rows of d features."""
+    """Return the number of hops for n rows of d features."""
     return min(max(WORK // (OVERHEAD + n * d), LEAST_HOPS), MOST_HOPS)
 
 
@@ -86,7 +77,7 @@ def _table(points: Sequence[NDArray[np.float64]], problem: EmbeddedProblem) -> N
 
 
 def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> list[NDArray[np.float64]]:
-    """The plain SVM of the same C, by SMO, with several eps; empty if the rows are too badly scaled for it."""
+    """Return the plain SVM of the same C, by SMO, with several eps; empty if the rows are too badly scaled for it."""
     with np.errstate(divide="ignore", over="ignore"):
         X = problem.z / np.sqrt(problem.penalty)
     if not X.size or not np.abs(X).max() < FAR:

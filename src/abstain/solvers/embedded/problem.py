@@ -13,6 +13,7 @@ in another order, or rotated, have the same coordinates up to rounding; `Embedde
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -23,7 +24,7 @@ from scipy import sparse
 
 from abstain.losses.step_loss import StepLoss
 
-__all__ = ["EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
+__all__ = ["EmbeddedLimits", "EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
 
 NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
 LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
@@ -79,17 +80,17 @@ class EmbeddedProblem:
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
 
     def rounded(self) -> Self:
-        """The problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
+        """Return the problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
         z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
         order = canonical_order(z, self.sign)
         return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
 
     def weights(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights w of the features."""
+        """Return the weights w of the features."""
         return np.asarray(self.axes @ (u * self.scale))
 
     def bias(self, u: NDArray[np.float64], b: float) -> float:
-        """The bias for features that are not centred."""
+        """Return the bias for features that are not centred."""
         return b - float(self.centre @ self.weights(u))
 
     @property
@@ -98,8 +99,33 @@ class EmbeddedProblem:
         return {"z": self.z, "sign": self.sign, "penalty": self.penalty, "costs": self.loss.costs}
 
 
+@dataclass(frozen=True)
+class EmbeddedLimits:
+    """When a solver of the problem stops, and whom it tells how far it is.
+
+    Parameters
+    ----------
+    max_iter : int
+        Steps after which it stops in any case, with status ``iteration_limit``.
+    time_limit : float or None
+        Seconds after which it stops, with status ``time_limit``.
+    progress : callable or None
+        Called with the iterations and what should become small about every 20 ms; True stops the solver.
+    """
+
+    max_iter: int = 1_000_000
+    time_limit: float | None = None
+    progress: Callable[[int, float], bool | None] | None = None
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """The limits as keywords of the native solvers."""
+        seconds = np.inf if self.time_limit is None else float(self.time_limit)
+        return {"max_iter": int(self.max_iter), "seconds": seconds, "report": self.progress}
+
+
 def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
-    """An order of the rows by their values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
+    """Return an order of the rows by values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
     if sparse.issparse(rows):
         pieces = [slice(*ends) for ends in pairwise(rows.indptr)]
         keys = [rows.indices[piece].tobytes() + rows.data[piece].tobytes() for piece in pieces]
@@ -109,7 +135,7 @@ def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
 
 
 def rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values to `BITS` binary digits."""
+    """Return the values to `BITS` binary digits."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS)
 
@@ -129,7 +155,7 @@ def _principal_axes(
 
 
 def _orientation(z: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    """A rotation of axes that could be any, from sums over the rows that turn with the axes."""
+    """Return a rotation of axes that could be any, from sums over the rows that turn with the axes."""
     length = np.sqrt(np.square(z).sum(axis=1))
     length /= length.max() or 1.0
     moments = z.T @ ((sign + 0.5)[:, np.newaxis] * length[:, np.newaxis] ** np.arange(1, z.shape[1] + 1))
