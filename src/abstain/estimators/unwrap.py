@@ -200,7 +200,7 @@ class FittedClassifier:
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."
             )
-        return rule.read_rows(row_costs, n)
+        return rule.for_rows(row_costs, n)
 
     @property
     def cut(self) -> float:

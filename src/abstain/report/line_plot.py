@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.comparison.judges import Judge
 from abstain.metrics.bands import CurveBand
 from abstain.metrics.counts import Counts
+from abstain.metrics.ranking import has_curve
 from abstain.report.curves import band_of, rejected_first
 from abstain.report.text import amount, share
 
@@ -57,8 +58,7 @@ def plots_of(
     Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
     y, s, costs = judge.truth, np.asarray(score, dtype=np.float64), judge.costs
-    answered = np.sort(np.array(costs.answers)[~costs.rejecting])
-    if not np.array_equal(answered, np.arange(costs.n_classes)) or sum(costs.hands_on) != 1:
+    if not has_curve(costs):
         return ()
     if costs.n_classes == 2:
         cut = costs.levels(forced=True).lower

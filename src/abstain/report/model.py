@@ -24,7 +24,6 @@ from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
-from abstain.metrics.ranking import has_curve
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names

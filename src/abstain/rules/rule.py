@@ -204,8 +204,8 @@ class Rule:
         """Whether rows with costs of their own can be decided: scores are probabilities, and costs decide."""
         return self.readout.known and (isinstance(self.decider, PerRow) or self.costs_decide)
 
-    def read_rows(self, row_costs: Any, n: int | None = None) -> Rule:
-        """Return the rule that decides n rows with costs as users state them; the rule itself if they have none."""
+    def for_rows(self, row_costs: Any, n: int | None) -> Rule:
+        """Return the rule that decides n rows, by their own costs if they are given."""
         return self if row_costs is None else self.of_rows(row_table(row_costs, self.labels, self.costs, n))
 
     def of_rows(self, costs: CostTable) -> Rule:

@@ -155,7 +155,7 @@ class RejectMixin(FittedMixin):
         if row_costs is None:
             return applied(partial(function, fitted.rule), score)
         if not is_dask(X):
-            return function(fitted.rule.read_rows(row_costs, len(score)), score)
+            return function(fitted.rule.for_rows(row_costs, len(score)), score)
         if not is_dask(row_costs):  # a frame is read by its names
             row_costs = row_array(row_table(row_costs, fitted.rule.labels, fitted.rule.costs))
         sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
@@ -165,7 +165,7 @@ class RejectMixin(FittedMixin):
         """Return the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
         fitted = self._now
         score = computed(self._score(fitted, X))
-        return fitted, fitted.rule.read_rows(computed(row_costs), len(score)), score
+        return fitted, fitted.rule.for_rows(computed(row_costs), len(score)), score
 
     def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.

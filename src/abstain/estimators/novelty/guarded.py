@@ -115,7 +115,7 @@ class Guarded(Fitted):
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
         found, labels = self.decide(X, row_costs), self.rule.labels
-        rule = self.rule.read_rows(row_costs, len(found))
+        rule = self.rule.for_rows(row_costs, len(found))
         if self._names is not None:
             choice = positions(found.label, self._names, "the decisions", "the actions")
         else:

@@ -137,7 +137,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         """
         now = self._for(X)
         found = now.decide(X, row_costs)
-        sets = now.rule.read_rows(row_costs, len(found)).included(found.score, include)
+        sets = now.rule.for_rows(row_costs, len(found)).included(found.score, include)
         return np.asarray(sets | found.novel[:, np.newaxis])
 
     @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]

@@ -130,5 +130,5 @@ def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: 
         return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(X)
     method = getattr(final_estimator(now.estimator), "response_method_", "decision_function")
     score = ResponseMachine(witness, method).score(X)
-    rule = now.rule.read_rows(row_costs, len(score))
+    rule = now.rule.for_rows(row_costs, len(score))
     return rule.decide(score)
