@@ -123,7 +123,7 @@ FORGERIES = {
     "rows, not true": ("rows of two", "ThresholdRejector", field("by_row", False), "costs|differs"),
     "other tangents": ("actions of several", "RejectSVC", lacking("spread"), "tangents of its losses are not possible"),
     "tangents by rows": ("rows of actions of several", "LinearRejectSVC", lacking("spread"), "tangents of its losses"),
-    "tangents of two": ("two", "RejectSVC", lambda inside: inside.model.update(spread=True), OTHERS),
+    "tangents of two": ("two", "RejectSVC", lambda inside: inside.model.update(spread=True), "tangents of its losses"),
     "a cost less": ("actions of several", "RejectSVC", field(TRIAGED, lambda old: old[:-1]), "a cost for each"),
     "high": ("actions of several", "ThresholdRejector", field(TRIAGED, ["treat", 9.0, 9.0, 9.0]), "never the"),
     "actions of two for three": ("several", "RejectSVC", field("parameters/costs", to_json("", CALLS)), "class"),

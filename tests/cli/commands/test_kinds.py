@@ -12,9 +12,11 @@ from cli.running import run
 
 FIXED = ("--target", "kind", "--C", 3, "--gamma", 0.3)
 TWO = Costs.from_table({"ant": {"bee": 1}, "bee": {"ant": 4}}, reject=0.4)
-THREE = Costs.from_table({"ant": {"bee": 1, "cow": 2}, "bee": {"ant": 4, "cow": 1}, "cow": {"ant": 2, "bee": 1}}, reject=0.4)
+ERRORS = {"ant": {"bee": 1, "cow": 2}, "bee": {"ant": 4, "cow": 1}, "cow": {"ant": 2, "bee": 1}}
+THREE = Costs.from_table(ERRORS, reject=0.4)
 DO_TWO = Actions({"keep": {"ant": 0, "bee": 5}, "drop": {"ant": 1, "bee": 0}, "ask": 0.3}, rejects=["ask"])
-DO_THREE = Actions({"keep": {"ant": 0, "bee": 4, "cow": 1}, "drop": {"ant": 2, "bee": 0, "cow": 1}, "ask": 0.4}, rejects=["ask"])
+EACH = {"keep": {"ant": 0, "bee": 4, "cow": 1}, "drop": {"ant": 2, "bee": 0, "cow": 1}, "ask": 0.4}
+DO_THREE = Actions(EACH, rejects=["ask"])
 KINDS = {"two": TWO, "three": THREE, "actions of two": DO_TWO, "actions of three": DO_THREE}
 
 

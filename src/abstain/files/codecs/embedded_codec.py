@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.embedded.training import FittedEmbedded
 from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
 from abstain.files.format import schema

@@ -164,6 +164,7 @@ def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: boo
         raise ModelFileError("the costs of its training rows are not possible.")
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
+    rule: Any
     rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
     if spread == bool(_spread(rule)):
         return rule, losses
