@@ -259,6 +259,7 @@ class Report:
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
+        unlike = novel_mask(novel, len(predicted))
         rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
