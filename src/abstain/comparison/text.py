@@ -174,5 +174,5 @@ def _time(seconds: float) -> str:
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:
     """Return rows of text as lines with columns of the same width: some aligned to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = [str.ljust if column in left else str.rjust for column in range(len(widths))]
-    return ["  ".join(side(*cell) for side, *cell in zip(sides, row, widths, strict=True)).rstrip() for row in rows]
+    formats = [f"{'<' if column in left else '>'}{width}" for column, width in enumerate(widths)]
+    return ["  ".join(map(format, row, formats)).rstrip() for row in rows]

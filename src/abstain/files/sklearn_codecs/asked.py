@@ -14,7 +14,7 @@ from abstain.files.sklearn_codecs.steps_codec import KEPT, codec_of
 
 
 def asked(given: Any) -> Any:
-    """Return the type and the parameters of an estimator and of all estimators inside it; other values by themselves."""
+    """Return the type and the parameters of an estimator and of all estimators inside it; any other value as it is."""
     if isinstance(given, list | tuple | np.ndarray):
         return [asked(one) for one in given]
     if not hasattr(given, "get_params"):

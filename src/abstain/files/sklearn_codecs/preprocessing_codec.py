@@ -113,7 +113,7 @@ def _fields(step: Any) -> dict[str, Any]:
 
 def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[dict[str, Any]]:
     """Return the fitted state of the steps for numbers, as in any Pipeline."""
-    impute = {"dtype": arrays["statistics"].dtype.newbyteorder("<").str}
+    impute: dict[str, Any] = {"dtype": arrays["statistics"].dtype.newbyteorder("<").str}
     impute |= {name: pool.put(arrays[name]) for name in ("statistics", "indicators")}
     scale = {name: pool.put(arrays[array]) for name, array in SCALER.items()}
     return [impute, scale | {"n_samples_seen": pool.put(np.int64(seen))}]
