@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from abstain.costs.row_costs import RowCosts
 from harness import Task
 from harness.trials import over_splits
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_predict
 
 from abstain import Costs, RejectSVCCV
-from abstain.costs.row_costs import RowCosts
 from abstain.preprocessing import default_pipeline
 
 SPLITS, TEST_SHARE, FOLDS = 40, 0.3, 5

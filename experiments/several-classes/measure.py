@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from abstain.costs.class_costs import ClassCosts
 from harness import Task
 from measure_others import others
 from measure_rules import Decided, cost_of
 from measure_sets import SETS, Array, Codes, Split, costs_of, split
 
 from abstain import RejectSVC, RejectSVCCV
-from abstain.costs.class_costs import ClassCosts
 
 TUNED, BAYES = "RejectSVCCV, tuned", "RejectSVCCV, Bayes"
 CS, WIDTHS = (1.0, 10.0, 100.0), (0.25, 1.0, 4.0)  # gammas in units of "scale"

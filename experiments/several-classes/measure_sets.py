@@ -8,14 +8,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from abstain.costs.class_costs import ClassCosts
 from numpy.typing import NDArray
 from public_data import load_cells, load_covtype, load_letter, load_thyroid
 from public_data.cells import TYPES
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
-
-from abstain.costs.class_costs import ClassCosts
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -53,7 +53,7 @@ def test_chow_decides_by_the_probabilities(data, model):
     assert_array_equal(clf.predict(X)[clear], np.array([0, -1, 1])[cost.argmin(axis=1)][clear])
     assert_allclose(clf.decide(X).expected_cost, cost, atol=1e-12)
     assert (clf.thresholds_, clf.rule_.cut) == (UNEQUAL.score_thresholds(), UNEQUAL.cut)
-    assert report_for(clf, X, y).slider.follows_price  # the score is on the scale on which the page moves the thresholds
+    assert report_for(clf, X, y).slider.follows_price  # the score has the scale on which the page moves thresholds
 
 
 def test_probabilities_are_those_of_the_classifier(data):
