@@ -68,7 +68,6 @@ class TestReadPairs:
         [
             ([0, 1], [0, 2], {}, "y_pred contains 2"),
             ([0, 1], ["0", "1"], {}, "y_pred contains '0', '1'"),
-            ([0, 1, 2], [0, 1, 2], {"pos_label": 1}, "pos_label=1 is for two classes, and y has 3"),
             ([0, 1, 2], [0, 1, 3], {}, "y_pred contains 3"),
             ([0, 1], [0], {}, "inconsistent numbers of samples"),
             ([], [], {}, "empty"),

@@ -51,8 +51,10 @@ class BlockSums:
 
     def _block(self, n: int, *each: Any) -> Any:
         """Return the block of the first n rows of the buffer; all share the threads of the first block."""
-        data, beside = {"X": self.buffer[:n], "centre": np.zeros(self.features)}, self.blocks[0] if self.blocks else None
-        return _native.LinearBlock(data, *each, *self.tables, threads=self.threads, beside=beside)
+        data = {"X": self.buffer[:n], "centre": np.zeros(self.features)}
+        beside = self.blocks[0] if self.blocks else None
+        make: Any = _native.LinearBlock  # the types of unpacked arguments are not known
+        return make(data, *each, *self.tables, threads=self.threads, beside=beside)
 
     def _pass(self, name: str, *arguments: Any) -> list[Any]:
         """Call a method of each block on its rows."""
