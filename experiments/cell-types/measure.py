@@ -83,7 +83,7 @@ def ours(kernel: str, grid: dict[str, Any], rows: tuple[Array, Codes, Array], co
 def read(rule: Any, score: Array) -> tuple[Codes, Array, Codes]:
     """The forced answer, minus its expected cost, and the choice, of each row of scores."""
     choice, expected = rule.choose(score), rule.expected_cost(score)[:, :-1]
-    return rule.best(score) - 1, -expected.min(axis=1), np.where(choice == 0, REJECT, choice - 1)
+    return rule.best(score), -expected.min(axis=1), np.where(rule.is_reject(choice), REJECT, choice)
 
 
 def held_out(machine: Any, rule: Any, X: Array, y: Codes, folds: list[Any]) -> tuple[Codes, Array]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from harness.paid import paid
 from harness.rules import sigmoid
 from measure_sets import Array, Signs
 from measure_trial import COSTS, Trial, thresholds
@@ -103,7 +104,7 @@ class Tuned:
         decide, best = thresholds(costs, reject=reject).decide, (-1, "", np.inf)
         for k, variants in enumerate(self.held_out):
             for variant, probability in variants.items():
-                cost = float(costs.prices(self.trial.sign, decide(probability)).mean())
+                cost = float(paid(costs, self.trial.sign, decide(probability)).mean())
                 if cost < best[2] - TIE:
                     best = k, variant, cost
         return best

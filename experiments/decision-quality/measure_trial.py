@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from harness.paid import paid
 from measure_sets import Array, Signs, split
 from sklearn.model_selection import StratifiedKFold
 
@@ -42,7 +43,7 @@ class Trial:
         return {
             "costs": costs,
             "method": method,
-            "cost": float(COSTS[costs].prices(self.sign_test, choice).mean()),
+            "cost": float(paid(COSTS[costs], self.sign_test, choice).mean()),
             "rejected": float((choice == 0).mean()),
             "wrong": float((choice == -self.sign_test).mean()),
             **facts,

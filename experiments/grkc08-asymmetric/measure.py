@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from harness import Task
+from harness.paid import paid
 from harness.rules import fixed, isotonic, platt, roc, symmetric
 from harness.search import Array, Rule, Search, Signs
 from harness.trials import over_splits
@@ -82,7 +83,7 @@ def judged(choice: Signs, sign: Signs, costs: Costs) -> dict[str, float]:
     """Mean cost; share rejected; of each class the share decided wrongly."""
     positive = sign > 0
     return {
-        "cost": float(costs.prices(sign, choice).mean()),
+        "cost": float(paid(costs, sign, choice).mean()),
         "rejected": float((choice == 0).mean()),
         "missed": float((choice[positive] == -1).mean()),
         "false_alarms": float((choice[~positive] == 1).mean()),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from harness import Task
+from harness.paid import paid
 from harness.rules import fixed, symmetric
 from harness.search import Array, Chosen, Search, Signs
 from harness.trials import over_splits
@@ -78,7 +79,7 @@ def judged(choice: Signs, sign: Signs, costs: Costs) -> dict[str, float]:
     """Mean loss, share rejected, share decided wrongly, and the latter among the decided."""
     wrong, decided = (choice != 0) & (choice != sign), choice != 0
     return {
-        "loss": float(costs.prices(sign, choice).mean()),
+        "loss": float(paid(costs, sign, choice).mean()),
         "rejected": float(1 - decided.mean()),
         "errors": float(wrong.mean()),
         "wrong_of_decided": float(wrong.sum() / max(decided.sum(), 1)),

@@ -19,6 +19,7 @@ from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits
+from harness.paid import paid
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -84,9 +85,9 @@ class Search:
 
     def _cost(self, rule: Rule, costs: Costs, score: Array, *, cross_fit: bool) -> float:
         if not cross_fit:
-            return float(costs.prices(self.sign, rule(score, self.sign, costs)(score)).mean())
+            return float(paid(costs, self.sign, rule(score, self.sign, costs)(score)).mean())
         choice = np.empty(len(score), dtype=np.int8)
         for fold in np.unique(self.fold_of):
             here = self.fold_of == fold
             choice[here] = rule(score[~here], self.sign[~here], costs)(score[here])
-        return float(costs.prices(self.sign, choice).mean())
+        return float(paid(costs, self.sign, choice).mean())

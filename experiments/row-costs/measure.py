@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from abstain.costs.row_costs import RowCosts
 from harness import Task
+from harness.paid import paid
 from harness.trials import over_splits
 from numpy.typing import NDArray
 from public_data import load_german
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_predict
 
-from abstain import Costs, RejectSVCCV
+from abstain import RejectSVCCV
+from abstain.costs.per_row import mean_costs, row_table
+from abstain.costs.table import CostTable
+from abstain.labels import Labels
 from abstain.preprocessing import default_pipeline
 
 SPLITS, TEST_SHARE, FOLDS = 40, 0.3, 5
@@ -36,7 +39,7 @@ def tasks(fast: bool) -> list[Task]:
     return [Task(f"split{seed}-{review:g}", compared, {"seed": seed, "review": review}) for seed, review in settings]
 
 
-def costs_of(amount: Array, review: float) -> RowCosts:
+def costs_of(amount: Array, review: float) -> CostTable:
     """The costs of each loan, in DM, with a bad loan as the positive class.
 
     ::
@@ -48,7 +51,8 @@ def costs_of(amount: Array, review: float) -> RowCosts:
     """
     declined, approved = INTEREST * amount, amount
     most = 1.0 / (1.0 / declined + 1.0 / approved)
-    return RowCosts.of(np.column_stack([declined, approved, np.minimum(review, most)]))
+    table = np.column_stack([declined, approved, np.minimum(review, most)])
+    return row_table(table, Labels.named([0, 1], rejects=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +61,10 @@ class Split:
 
     X: Array
     y: NDArray[np.int64]
-    costs: RowCosts
+    costs: CostTable
     X_test: Array
     y_test: NDArray[np.int64]
-    costs_test: RowCosts
+    costs_test: CostTable
     seed: int
 
     @classmethod
@@ -86,7 +90,7 @@ class Split:
         """Mean cost in DM, share of loans reviewed, and share of the reviewed in the amount lent."""
         sign, amount = np.where(self.y_test == 1, 1, -1), self.costs_test.false_negative
         return {
-            "cost": float(self.costs_test.prices(sign, choice).mean()),
+            "cost": float(paid(self.costs_test, sign, choice).mean()),
             "reviewed": float(np.mean(choice == 0)),
             "reviewed_amount": float(amount[choice == 0].sum() / amount.sum()),
         }
@@ -104,8 +108,7 @@ def svm(split: Split) -> dict[str, NDArray[Any]]:
     """RejectSVCCV trained by each row's costs, and by their means."""
     grid: dict[str, Any] = {"Cs": CS, "gammas": GAMMAS, "cv": split.folds, "reject_label": -1}
     by_row = RejectSVCCV(**grid).fit(split.X, split.y, row_costs=split.costs)
-    means = split.costs.table().mean(axis=0)
-    plain = RejectSVCCV(Costs(*means[:3]), **grid).fit(split.X, split.y)
+    plain = RejectSVCCV(mean_costs(split.costs), **grid).fit(split.X, split.y)
     answers = {
         ROWS: by_row.predict(split.X_test, row_costs=split.costs_test),
         BY_ROW: plain.predict(split.X_test, row_costs=split.costs_test),
@@ -116,14 +119,14 @@ def svm(split: Split) -> dict[str, NDArray[Any]]:
 
 def logistic(split: Split) -> NDArray[Any]:
     """Chow's rule with each row's thresholds on logistic regression, its C by the out-of-fold mean cost."""
-    sign, rule = np.where(split.y == 1, 1, -1), split.costs.score_thresholds()
-    paid = []
+    sign, rule = np.where(split.y == 1, 1, -1), split.costs.levels()
+    tried = []
     for C in LOGISTIC_CS:
         model = LogisticRegression(C=C, max_iter=1000)
         score = cross_val_predict(model, split.X, split.y, cv=split.folds, method="decision_function")
-        paid.append(split.costs.prices(sign, rule.decide(score)).mean())
-    model = LogisticRegression(C=LOGISTIC_CS[int(np.argmin(paid))], max_iter=1000).fit(split.X, split.y)
-    return split.costs_test.score_thresholds().decide(model.decision_function(split.X_test))
+        tried.append(paid(split.costs, sign, rule.decide(score) - 1).mean())
+    model = LogisticRegression(C=LOGISTIC_CS[int(np.argmin(tried))], max_iter=1000).fit(split.X, split.y)
+    return split.costs_test.levels().decide(model.decision_function(split.X_test)) - 1
 
 
 def summary(answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from abstain.costs.class_costs import ClassCosts
 from harness import Task
 from measure_others import others
 from measure_rules import Decided, cost_of
 from measure_sets import SETS, Array, Codes, Split, costs_of, split
 
 from abstain import RejectSVC, RejectSVCCV
+from abstain.costs.costs import Costs
 
 TUNED, BAYES = "RejectSVCCV, tuned", "RejectSVCCV, Bayes"
 CS, WIDTHS = (1.0, 10.0, 100.0), (0.25, 1.0, 4.0)  # gammas in units of "scale"
@@ -20,7 +20,7 @@ BUDGETS = (0.0, 0.05, 0.1, 0.2, 0.3)
 CURVE = "0.1"  # the price whose machines the budgets use
 
 
-def ours(split: Split, grid: dict[str, Any], costs: ClassCosts) -> dict[str, Decided]:
+def ours(split: Split, grid: dict[str, Any], costs: Costs) -> dict[str, Decided]:
     """RejectSVCCV with tuned cuts and, from the same search, with Bayes' cuts."""
     tuned = RejectSVCCV(costs, **grid, cv=split.folds).fit(split.X, split.y)
     found = tuned.cv_results_  # of Bayes' cuts
@@ -32,8 +32,9 @@ def ours(split: Split, grid: dict[str, Any], costs: ClassCosts) -> dict[str, Dec
 def _decided(clf: Any, X_test: Array) -> Decided:
     score = clf.decision_function(X_test)
     choice, rule = clf.rule_.choose(score), clf.rule_
-    sure = -rule.expected_cost(score)[:, :-1].min(axis=1) if rule.by_cost else (score - rule.thresholds).max(axis=1)
-    return Decided(np.where(choice == 0, rule.labels.n_classes, choice - 1), rule.best(score) - 1, sure)
+    cuts = getattr(clf, "thresholds_", None)  # none where the least expected cost decides
+    sure = -rule.expected_cost(score)[:, :-1].min(axis=1) if cuts is None else (score - cuts).max(axis=1)
+    return Decided(choice, rule.best(score), sure)
 
 
 def trial(name: str, seed: int, fast: bool) -> list[dict[str, Any]]:

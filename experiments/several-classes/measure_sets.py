@@ -8,13 +8,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from abstain.costs.class_costs import ClassCosts
 from numpy.typing import NDArray
 from public_data import load_cells, load_covtype, load_letter, load_thyroid
 from public_data.cells import TYPES
 from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
+
+from abstain.costs.costs import Costs
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -109,11 +110,11 @@ def split(name: str, seed: int) -> Split:
     return Split(scaler.transform(X), y, scaler.transform(X_test), y_test, seed)
 
 
-def costs_of(name: str, classes: tuple[int, ...]) -> dict[str, ClassCosts]:
+def costs_of(name: str, classes: tuple[int, ...]) -> dict[str, Costs]:
     """One price for all errors at each reject price, and the table of the set if it has one."""
-    found = {f"{r:g}": ClassCosts.even(classes, 1.0, r) for r in PRICES}
+    found = {f"{r:g}": Costs.from_matrix(1.0 - np.eye(len(classes)), r, labels=classes) for r in PRICES}
     table = SETS[name].table
     if table is not None:
         errors, reject = table
-        found[TABLE] = ClassCosts(classes, tuple(map(tuple, np.asarray(errors).tolist())), reject)
+        found[TABLE] = Costs.from_matrix(errors, reject, labels=classes)
     return found

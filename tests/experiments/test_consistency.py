@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.paid import paid
 
 from abstain import RejectSVC
 
@@ -45,7 +46,7 @@ def test_excess_risk_of_rules_whose_risk_is_known(law, kind):
     everything = costs.reject - law.bayes_risk(costs.table())  # rejecting all costs the price, whatever x
     assert measure.excess(law, X, np.zeros(len(X), dtype=np.int8), costs) == pytest.approx(everything, abs=1.5e-3)
     assert measure.excess(law, X, -bayes, costs) > everything
-    drawn = costs.prices(np.where(y > 0, 1, -1), bayes)  # Bayes' risk again, from labels this time
+    drawn = paid(costs, np.where(y > 0, 1, -1), bayes)  # Bayes' risk again, from labels this time
     error = drawn.std() / math.sqrt(len(X))
     assert abs(drawn.mean() - measure.facts_of(law, costs)["bayes_risk"]) < 4 * error
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.paid import paid
 from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -84,7 +85,7 @@ def test_candidates_are_judged_on_rows_they_have_not_seen():
     here = trial.Trial(X, sign, X, sign, trial.StratifiedKFold(5, shuffle=True, random_state=0), 0)
     by_heart = others.Tuned(others.Family((KNeighborsClassifier(1),), others.families(0)["logistic"].read), here)
     costs = Costs(reject=0.5)
-    assert costs.prices(sign, costs.thresholds().decide(by_heart.probability(0, "as is"))).mean() == 0.0
+    assert paid(costs, sign, costs.thresholds().decide(by_heart.probability(0, "as is"))).mean() == 0.0
     assert by_heart.choose(costs, reject=False)[2] > 0.4
 
 

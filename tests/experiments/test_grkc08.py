@@ -18,6 +18,7 @@ if not FOLDER.is_dir():
     pytest.skip("the experiments are in a checkout only", allow_module_level=True)
 sys.path.insert(0, str(FOLDER))
 
+from harness.paid import paid  # noqa: E402
 from harness.rules import fixed, isotonic, one_cut, platt, roc, sigmoid, symmetric  # noqa: E402
 from harness.search import Search  # noqa: E402
 from harness.trials import over_splits  # noqa: E402
@@ -130,7 +131,7 @@ COSTS = Costs(false_positive=1, false_negative=5, reject=0.4)
 
 
 def price(decide, score, sign):
-    return COSTS.prices(sign, decide(score)).mean()
+    return paid(COSTS, sign, decide(score)).mean()
 
 
 def test_no_thresholds_cost_less_than_those_of_the_roc_hull(scored):
