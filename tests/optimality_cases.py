@@ -136,8 +136,8 @@ def posed(case: Case, *, twice: bool = False) -> DualProblem:
 
 
 def gap_allowed(C: float) -> float:
-    """The relative gap that counts as exact: C times the rounding of the scores is in it."""
-    return max(1e-10, 1e-14 * C)
+    """The relative gap that counts as exact: C times the rounding of the scores, of each product and sum, is in it."""
+    return max(1e-10, 2e-14 * C)
 
 
 def exact(case: Case, *, twice: bool = False) -> tuple[str, Certificate]:

@@ -225,6 +225,7 @@ bool ActiveSet::finish(Index limit) {
     for (int refinements = 0, idle = 0; changes_ < limit && !watch_.expired() && idle <= policy::refinements;) {
         watch_.look();
         if (!full_step()) continue;
+        if (changes_ >= limit) break;
         if (slide_one()) continue;
         const bool off = std::any_of(inside_.begin(), inside_.end(),
                                      [&](Index t) { return std::abs(target(t) - F_[t] - bias_) > rounding(t); });

@@ -115,7 +115,7 @@ class TestBayesCutsStay:
     def test_where_the_tuned_ones_cost_more_or_change_nothing(self):
         costs = np.array([[[0.3, 0.3, 0.3]], [[0.2, 0.2, 0.2]]])
         for tuned, chosen in ((costs.copy(), False), (costs + np.array([0.1, 0.1, 0.11]), False), (costs - 0.01, True)):
-            grid = Grid(np.array([1.0, 2.0]), np.array([1.0]), costs, True, np.full((2, 1), 9), tuned)
+            grid = Grid(np.array([1.0, 2.0]), np.array([1.0]), costs, np.full((2, 1), 9), tuned)
             assert grid.best_is_tuned == chosen
 
     def test_without_costs_nothing_is_cut(self, wide):
@@ -126,7 +126,7 @@ class TestBayesCutsStay:
 class TestTheHonestScore:
     def test_each_fold_is_decided_by_the_choice_of_the_others(self):
         costs = np.random.default_rng(0).random((4, 3, 5))
-        grid = Grid(np.arange(1.0, 5.0), np.arange(1.0, 4.0), costs, True, np.full((4, 3), 9))
+        grid = Grid(np.arange(1.0, 5.0), np.arange(1.0, 4.0), costs, np.full((4, 3), 9))
         expected = []
         for fold in range(5):
             others = np.delete(costs, fold, axis=2).mean(axis=2)

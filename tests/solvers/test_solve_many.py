@@ -242,8 +242,8 @@ class TestLimits:
     def test_whoever_watches_can_stop_it(self, jobs):
         told = []
 
-        def stop(done, violation):
-            told.append((done, violation))
+        def stop(done, violation, total):
+            told.append((done, violation, total))
             return True
 
         problems = [at(problem, 1e5) for problem in classes(4000)]
