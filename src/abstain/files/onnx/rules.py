@@ -23,7 +23,7 @@ from abstain.estimators.novelty.guarded import least_at_worst
 from abstain.labels import NO_CLASS
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins, Sets
 from abstain.rules.deciders import Cuts, PerRow
-from abstain.rules.readouts import Ladders
+from abstain.rules.readouts import Ladders, Softmax
 from abstain.rules.rule import Rule
 from abstain.rules.tuning.class_lead import FIRST, Lead
 
@@ -44,6 +44,8 @@ def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = N
             "costs; state costs and fit again."
         )
     kind, labels = _typed(_names(rule))
+    if type(rule.decider) not in _PLACES:
+        raise ValueError(f"decisions by a {type(rule.decider).__name__} have no ONNX graph; use abstain.save.")
     place = _PLACES[type(rule.decider)](graph, rule, score)
     rejected = graph.apply("Gather", graph.constant(rule.hands_on), place)
     if withheld is not None:
@@ -139,8 +141,11 @@ def _first(graph: Graph, operation: str, values: str) -> str:
 
 def _probabilities(graph: Graph, readout: Any, score: str) -> str:
     """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
-    if not isinstance(readout, Ladders):
+    if isinstance(readout, Softmax):
         return graph.apply("Softmax", score, axis=-1)
+    if not isinstance(readout, Ladders):
+        what = type(readout).__name__
+        raise ValueError(f"scores that are read by a {what} have no ONNX graph; use abstain.save.")  # noqa: TRY004
     n = len(readout.tangents)
     if readout.lead is not None:
         low, high = readout.ends
