@@ -62,7 +62,7 @@ UNKNOWN = {
     "highest score": (LinearRejectSVC(), False),
     "a budget": (ThresholdRejector(LOGISTIC, reject_rate=0.2), True),
     "a budget of classes": (ThresholdRejector(LOGISTIC, reject_rate=0.2), False),
-    "promises of classes": (ThresholdRejector(LOGISTIC, class_error=0.2), False),
+    "promises of classes": (ThresholdRejector(LOGISTIC, class_error=0.2, random_state=0), False),
     "no probabilities": (ThresholdRejector(RejectSVC(), EVEN, method="symmetric"), True),
 }
 
