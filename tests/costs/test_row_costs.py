@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from abstain.costs.actions import Actions
 from abstain.costs.costs import Costs
 from abstain.costs.per_row import row_table, warn_if_never
 from abstain.labels import Labels
@@ -71,11 +72,28 @@ def test_exchanging_the_classes_negates_the_thresholds():
         (pd.DataFrame({"false_positive": [1, 1], "false_negative": [1, pd.NA], "reject": [0.1, 0.1]}), "<NA> at row 1"),
         (pd.DataFrame({"fp": [1], "fn": [1], "reject": [0.1]}), r"it has \['fp', 'fn', 'reject'\]. Rename"),
         (pd.DataFrame({"false_positive": [1], "false_negative": [None], "reject": [1]}), "negative=None at row 0"),
+        (np.ma.masked_equal([[1, 5, 0.4], [1, 7, 0.4]], 7), "false_negative=nan at row 1"),
+        (np.array([[1, 5 + 2j, 0.4]]), r"false_positive=\(1\+0j\) at row 0"),
+        ([[[0, 1, 0.4], [5, 0, 0.4]]], r"the actions \['a', 'reject', 'b'\], an array in this order"),
     ],
 )
 def test_errors_name_the_row_and_the_way_out(given, said):
     with pytest.raises(ValueError, match=said):
         read(given)
+
+
+def test_a_column_twice_or_of_two_cells_is_an_error():
+    cells = {"a:a": 0, "a:b": 1, "a:reject": 0.2, "b:a": 2, "b:b": 0, "b:reject": 0.2}
+    frame = pd.DataFrame([cells])
+    with pytest.raises(ValueError, match="must have a column for each of the classes"):
+        read(pd.concat([frame, frame[["a:b"]]], axis=1))
+    labels = Labels.of(["a", "a:b"], rejects=False)
+    actions = Actions({"b:c": {"a": 0, "a:b": 2}, "c": {"a": 2, "a:b": 0}}, rejects=())
+    frame = pd.DataFrame([{"a:b:c": 1.0, "a:c": 2.0, "a:b:b:c": 3.0}])
+    with pytest.raises(ValueError, match="'a:b:c' could be two of the classes"):
+        row_table(frame, labels, actions)
+    pairs = pd.DataFrame([{("a", "b:c"): 0.0, ("a", "c"): 2.0, ("a:b", "b:c"): 3.0, ("a:b", "c"): 1.0}])
+    assert row_table(pairs, labels, actions).values.tolist() == [[[0.0, 2.0], [3.0, 1.0]]]
 
 
 def test_the_number_of_rows_is_checked():

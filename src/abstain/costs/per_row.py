@@ -37,7 +37,7 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
         else:
             values = _of_actions(row_costs, known, actions)
             if like.names is None:
-                _check_answers(values, like, known)
+                _check_answers(values, like, known, actions)
         table = like.with_values(values)
     if n is not None and len(table.values) != n:
         raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(table.values)} rows.")
@@ -102,7 +102,13 @@ def _of_actions(row_costs: Any, known: list[Any], actions: list[Any]) -> NDArray
     wanted = f"the classes {known} and the actions {actions}"
     if hasattr(row_costs, "columns"):
         names = _pairs(row_costs, known, actions)
-        if set(row_costs.columns) != set(names):
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"row_costs has columns named by class and action, and {twice!r} could be two of {wanted}; name the "
+                "columns by pairs (class, action), or pass an array."
+            )
+        if len(row_costs.columns) != len(names) or set(row_costs.columns) != set(names):
             raise ValueError(
                 f"row_costs must have a column for each of {wanted}, {names[0]!r} and so on; it has "
                 f"{[*row_costs.columns][:6]}. Rename or select them."
@@ -119,14 +125,15 @@ def _of_actions(row_costs: Any, known: list[Any], actions: list[Any]) -> NDArray
     return _numbers(cells.reshape(len(cells), -1), names, least=0.0).reshape(cells.shape)
 
 
-def _check_answers(values: NDArray[np.float64], like: CostTable, known: list[Any]) -> None:
+def _check_answers(values: NDArray[np.float64], like: CostTable, known: list[Any], actions: list[Any]) -> None:
     """Raise an error unless correct answers cost 0 and all others more, as in `Costs`."""
     truth, action = np.indices(values.shape[1:])
     correct = np.array(like.answers)[action] == truth
     if (values[:, correct] != 0).any() or (values[:, ~correct] <= 0).any():
         raise ValueError(
             f"row_costs must be 0 for correct answers, and positive for other answers and for rejects, of the classes "
-            f"{known}; subtract from each class's costs that of its correct answer."
+            f"{known} and the actions {actions}, an array in this order; subtract from each class's costs that of its "
+            "correct answer."
         )
 
 
@@ -155,6 +162,8 @@ def row_cells(row_costs: Any) -> NDArray[Any]:
 
 
 def _cells(row_costs: Any) -> NDArray[Any]:
+    if isinstance(row_costs, np.ma.MaskedArray):
+        row_costs = np.ma.filled(row_costs.astype(np.float64), np.nan)  # a masked cost is not known
     try:
         return np.asarray(row_costs)
     except ValueError:  # rows of different lengths
@@ -164,7 +173,7 @@ def _cells(row_costs: Any) -> NDArray[Any]:
 def _numbers(cells: NDArray[Any], names: Sequence[str], *, least: float | None = None) -> NDArray[np.float64]:
     """The costs as finite numbers, positive or at least `least`; the error names the first row that has another."""
     try:
-        table = np.asarray(cells, dtype=np.float64)
+        table = np.asarray(cells.astype(object) if np.iscomplexobj(cells) else cells, dtype=np.float64)
     except (TypeError, ValueError):
         table = np.array([[_number(cell) for cell in row] for row in cells.tolist()])
     bad = ~(np.isfinite(table) & (table > 0.0 if least is None else table >= least))

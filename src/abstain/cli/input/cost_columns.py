@@ -47,6 +47,11 @@ def cells_plan(columns: Sequence[str], prefix: str, cells: dict[tuple[str, str],
             f"--row-costs {prefix!r} reads columns named by class and action, such as {wanted}; "
             + (f"{other[0]!r} is none of them, so rename it." if other else "the table has none.")
         )
+    if twice := [name for name in found if names.count(name.removeprefix(prefix)) > 1]:
+        raise UsageError(
+            f"--row-costs {prefix!r}: column {twice[0]!r} could be two pairs of a class and an action, because names "
+            "have a colon; rename these classes or actions."
+        )
     plan = []
     for name, number in zip(names, cells.values(), strict=True):
         if prefix + name not in found and np.isnan(number):
