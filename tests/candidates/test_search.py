@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -15,6 +16,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import abstain
 import abstain.candidates.search as machine_search
@@ -291,3 +294,33 @@ def test_folds_that_train_on_one_class_are_an_error():
     X, y = rows(60)
     with pytest.raises(ValueError, match="trains without the class"):
         MachineSearch(COSTS, ("logistic",), cv=[(np.flatnonzero(y == "a"), np.flatnonzero(y == "b"))]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"machines": "svm"}, "must be a sequence of names"),
+        ({"machines": ()}, "must be a sequence of names"),
+        ({"machines": ("logistic", "tree")}, "has 'tree', which is none of"),
+        ({"time_limit": -1}, "time_limit=-1 must be positive"),
+        ({"time_limit": "1"}, "time_limit='1' must be a real number"),
+        ({"cv": 1}, "cv=1 must be at least 2 folds"),
+    ],
+)
+def test_impossible_parameters_are_named(given, said):
+    X, y = rows(30)
+    with pytest.raises(ValueError, match=said):
+        search("logistic").set_params(**given).fit(X, y)
+
+
+def test_costs_of_rows_reach_it_through_a_pipeline_by_metadata_routing():
+    X, y = rows(60)
+    costs = np.random.default_rng(0).uniform([1, 1, 0.1], [5, 5, 0.4], size=(60, 3))
+    alone = search("logistic").fit(X, y, row_costs=costs)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = search("logistic").set_fit_request(row_costs=True).set_predict_request(row_costs=True)
+        routed = make_pipeline(FunctionTransformer(), asking.set_score_request(row_costs=True))
+        routed.fit(X, y, row_costs=costs)
+        np.testing.assert_array_equal(routed.predict(X, row_costs=costs), alone.predict(X, row_costs=costs))
+        assert routed.score(X, y, row_costs=costs) == alone.score(X, y, row_costs=costs)
+    assert (alone.predict(X, row_costs=costs) != alone.predict(X)).any()  # control

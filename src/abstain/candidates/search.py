@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from inspect import signature
 from numbers import Integral
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.arguments import positive_number
 from abstain.candidates.candidate_costs import Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.probability_costs import ProbabilityCosts
@@ -35,6 +37,7 @@ def _by_best(name: str, doc: str) -> Any:
         return getattr(self.best_estimator_, name)(*args, **given)
 
     answer.__name__, answer.__doc__ = name, f"{doc} By the chosen machine; the arguments are those of `RejectSVC`."
+    answer.__signature__ = signature(getattr(RejectSVCCV, name))  # type: ignore[attr-defined]  # for metadata routing
     return answer
 
 
@@ -110,6 +113,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         """Choose and fit; `groups` are kept in one fold each, and `row_costs` are as in `RejectSVC.fit`."""
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
+        self._check_parameters()
         X, truth = indexable(X, np.asarray(y))
         costs = ProbabilityCosts.of(self.costs, truth, self.pos_label, self.reject_label, row_costs)
         groups, cv = row_groups(groups, len(truth)), self.cv
@@ -146,6 +150,17 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 fitted = self._fitted(chosen, (X, truth, row_costs), splits, left)
         self.best_estimator_ = fitted
         return self
+
+    def _check_parameters(self) -> None:
+        given = self.machines
+        if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
+            raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
+        if unknown := [name for name in names if name != SVM and name not in MACHINES]:
+            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*NAMES]}.")
+        if self.time_limit is not None:
+            positive_number("time_limit", self.time_limit)
+        if isinstance(self.cv, Integral) and self.cv < 2:
+            raise ValueError(f"cv={self.cv!r} must be at least 2 folds, or a splitter.")
 
     def _fitted_svm(self, X: Any, y: Any, own_of_rows: Any, cv: Any, limit: float | None) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
