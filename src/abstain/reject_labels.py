@@ -17,6 +17,7 @@ __all__ = [
     "kind_of",
     "position",
     "some",
+    "usable_reject_label",
 ]
 
 Kind = Literal["string", "bool", "integer", "float"]
@@ -103,6 +104,11 @@ def free_label(y: NDArray[Any]) -> Any:
     if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
         return "x" * (max((len(label) for label in y), default=0) + 1)
     return -1  # booleans; anything that is not a label is refused by the encoding
+
+
+def usable_reject_label(classes: NDArray[Any]) -> Any:
+    """The parameter "auto", or a label where the default is the name of a class and nobody can be asked."""
+    return free_label(classes) if chosen_reject_label(classes, "auto", rejects=False) is None else "auto"
 
 
 def decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:

@@ -189,6 +189,15 @@ def test_the_default_rules_are_those_of_the_papers_and_three_machines(costs, sym
         assert found.tables[found.names.index(name)].reject_rate == 0
 
 
+def test_the_default_rules_decide_about_a_class_called_reject():
+    X, y = rows(60)
+    names = np.where(y == "a", "ok", "reject")
+    found, same = (
+        abstain.compare(None, X, given, Costs(reject=0.2), cv=2) for given in (names, np.where(y == "a", 0, 1))
+    )
+    np.testing.assert_array_equal(found.mean_cost, same.mean_cost)
+
+
 def test_the_embedded_machine_is_fitted_for_the_price_of_a_reject_in_errors():
     X, y = rows(60)
     cheap, dear = (default_rules(Costs(4, 4, price), pos_label="a")["embedded, linear"] for price in (0.4, 2.0))

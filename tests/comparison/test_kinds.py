@@ -223,6 +223,21 @@ def test_the_default_rules_of_rows_have_one_that_uses_their_costs():
     np.testing.assert_array_equal(again.prices, alone.prices)
 
 
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_rules_at_the_mean_costs_are_fitted_and_decide_by_these_alone(routing):
+    own = of_two(ROWS)
+    rules = default_rules(own, pos_label=1, machines=("svm", "logistic"))
+    at_means = {name: rule for name, rule in rules.items() if name.endswith(", mean costs")}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        found = compare(at_means, TWO, SIGN, row_costs=ROWS, cv=FOLDS)
+    assert len(at_means) == 2
+    for at, rule in enumerate(at_means.values()):
+        for train, test in FOLDS.split(TWO, SIGN):
+            answers = clone(rule).fit(TWO[train], SIGN[train]).predict(TWO[test])
+            expected = mean_cost(SIGN[test], answers, row_costs=ROWS[test])
+            assert found.prices[test, at].mean() == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "row" in kind and kind != "two by row"])
 def test_the_default_rules_of_every_kind_of_rows_decide_by_them(kind, cases):
     case = cases[kind]

@@ -104,8 +104,9 @@ def evaluate() -> None:
 
 
 @command_of(
-    *("data", "target", "output", *COSTS, *COLUMNS, "pos_label", "categorical", "ignore", "groups", *NOTATION),
-    *("drop_unlabelled", "machine", "novelty", "folds", "seed", "time_limit", "max_memory", "json", "force"),
+    *("data", "target", "output", *COSTS, *COLUMNS, "pos_label", "reject_label"),
+    *("categorical", "ignore", "groups", *NOTATION, "drop_unlabelled", "machine", "novelty", "folds", "seed"),
+    *("time_limit", "max_memory", "json", "force"),
     output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     machine=option(
         str,

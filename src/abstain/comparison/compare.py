@@ -20,6 +20,7 @@ from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
+from abstain.reject_labels import usable_reject_label
 
 __all__ = ["compare"]
 
@@ -181,7 +182,9 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        rules = default_rules(judge.costs, pos_label=judge.positive, sparse=is_sparse, grouped=grouped)
+        reject = "auto" if judge.costs.names is not None else usable_reject_label(np.unique(judge.truth))
+        labels = {"pos_label": judge.positive, "reject_label": reject}
+        rules = default_rules(judge.costs, **labels, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(

@@ -30,10 +30,18 @@ TWO_CLASSES = "it supports only two classes that are answered or rejected, at on
 SPARSE = "it does not support sparse rows"
 
 
+class AtMeans(MachineSearch):
+    """A search at the mean costs, which those of the rows do not reach."""
+
+    def _takes_row_costs(self, method: str) -> bool:  # noqa: ARG002
+        return False
+
+
 def default_rules(
     costs: Any,
     *,
     pos_label: Any = None,
+    reject_label: Any = "auto",
     sparse: bool = False,
     grouped: bool = False,
     machines: Sequence[str] = NAMES,
@@ -59,6 +67,8 @@ def default_rules(
         The costs, perhaps of each row.
     pos_label : label, default=None
         The positive class of the costs.
+    reject_label : label, default="auto"
+        The label of a reject.
     sparse : bool, default=False
         Whether X is sparse; its features are then not centred.
     grouped : bool, default=False
@@ -72,9 +82,10 @@ def default_rules(
     dict of str to Pipeline
         Without the rules returned by `left_out`.
     """
-    rules = _of_machines(costs, machines, pos_label=pos_label, sparse=sparse)
+    named = {"pos_label": pos_label, "reject_label": reject_label}
+    rules = _of_machines(costs, machines, named, sparse=sparse)
     if SVM in machines:
-        rules = _of_svms(costs, pos_label=pos_label, grouped=grouped) | rules
+        rules = _of_svms(costs, named, grouped=grouped) | rules
     if routing_enabled():
         for rule in rules.values():
             if costs.per_row and isinstance(rule, RejectSVCCV | ThresholdRejector):
@@ -89,14 +100,14 @@ def default_rules(
     }
 
 
-def _of_svms(costs: Any, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
+def _of_svms(costs: Any, named: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
     """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
-    plain, named = RejectSVCCV(**_GRID), {} if pos_label is None else {"pos_label": pos_label}
+    plain = RejectSVCCV(**_GRID)  # inside rejectors, which may fit it to the places of the classes
     hinge, own, at_means = "double hinge" if costs.names is None else "tangent hinge", costs, dict[str, Any]()
     if costs.per_row:
         mean = mean_costs(costs)
         own = None if costs.names is None else mean  # whose actions the rows have costs for
-        at_means = {f"{hinge}{MEAN}": MachineSearch(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)}
+        at_means = {f"{hinge}{MEAN}": AtMeans(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)}
     rules: dict[str, Any] = {hinge: RejectSVCCV(own, **named, **_GRID)} | at_means
     chow = {"SVM, Chow on Platt": ThresholdRejector(plain, own, method="chow", **named)}
     if costs.per_row or costs.names is not None:
@@ -105,21 +116,21 @@ def _of_svms(costs: Any, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
     if costs.n_classes == 2:
         methods = {"SVM, one threshold": "symmetric", "SVM, two thresholds (ROC)": "roc"}
         rules[BARTLETT_WEGKAMP] = RejectSVCCV(costs, rule="bartlett-wegkamp", **named, **_GRID)
-        rules[EMBEDDED] = _embedded(costs, pos_label, grouped=grouped)
+        rules[EMBEDDED] = _embedded(costs, named, grouped=grouped)
     else:
-        rules["double hinge, Bayes' cuts"] = RejectSVCCV(costs, cuts="bayes", **_GRID)
+        rules["double hinge, Bayes' cuts"] = RejectSVCCV(costs, cuts="bayes", **named, **_GRID)
     rules["SVM with costs, no rejects"] = RejectSVCCV(costs.never_rejecting(), **named, **_GRID)
     cut = {title: ThresholdRejector(plain, costs, method=method, **named) for title, method in methods.items()}
-    return rules | {"SVM": plain} | cut | chow
+    return rules | {"SVM": RejectSVCCV(**named, **_GRID)} | cut | chow
 
 
-def _of_machines(costs: Any, machines: Sequence[str], *, pos_label: Any, sparse: bool) -> dict[str, Any]:
+def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, sparse: bool) -> dict[str, Any]:
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
-    used, suffix = (mean_costs(costs), MEAN) if costs.per_row else (costs, "")
-    shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
+    search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (MachineSearch, costs, "")
+    shared: dict[str, Any] = {**named, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
     found = {
-        title_of(name) + suffix: MachineSearch(used, (name,), **shared)
+        title_of(name) + suffix: search(used, (name,), **shared)
         for name in MACHINES
         if name in machines and name in able
     }
@@ -146,8 +157,8 @@ def title_of(machine: str) -> str:
     return f"{machine}, Chow"
 
 
-def _embedded(costs: Costs, pos_label: Any, *, grouped: bool) -> GridSearchCV:
+def _embedded(costs: Costs, named: dict[str, Any], *, grouped: bool) -> GridSearchCV:
     """FR02's machine, with C chosen by its score, minus the mean cost in units of an error."""
     w_R = min(costs.reject_negative / costs.false_positive, 1.0)
     folds = StratifiedGroupKFold(5) if grouped else 5
-    return GridSearchCV(EmbeddedRejectSVC(w_R, pos_label=pos_label), {"C": _EMBEDDED_CS}, cv=folds)
+    return GridSearchCV(EmbeddedRejectSVC(w_R, **named), {"C": _EMBEDDED_CS}, cv=folds)

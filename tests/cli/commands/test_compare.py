@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cli.running import run, said
@@ -82,3 +84,33 @@ def test_more_folds_than_rows_of_a_class_and_no_time_are_usage(table):
     result = run("compare", table, *COSTS, "--time-limit", 0.05)
     assert result.exit_code == 2
     assert "not finished within --time-limit 0.05" in said(result)
+
+
+def named_reject(path):
+    """A table whose second class is called "reject", with costs of each row."""
+    rng, code = np.random.default_rng(0), np.arange(80) % 2
+    table = pd.DataFrame({"x": code + rng.normal(size=80), "answer": np.array(["ok", "reject"])[code]})
+    for cell, cost in {"ok:reject": 1, "reject:ok": 2, "ok:later": 0.3, "reject:later": 0.2}.items():
+        table[f"cost_{cell}"] = cost * rng.uniform(0.9, 1.1, 80)
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("costs", [("--reject", 0.2, "--pos-label", "ok"), ("--row-costs", "cost_")], ids=str)
+def test_a_class_called_reject_asks_for_another_label(costs, tmp_path):
+    given = (named_reject(tmp_path / "rows.csv"), "--target", "answer", *costs)
+    if "--reject" in costs:
+        given += tuple(
+            part
+            for cell in ("ok:reject", "reject:ok", "ok:later", "reject:later")
+            for part in ("--ignore", f"cost_{cell}")
+        )
+    for command in (("compare",), ("fit", "-o", tmp_path / "model")):
+        result = run(command[0], *given, *command[1:])
+        assert result.exit_code == 2
+        assert "pass a string that is not a class as --reject-label" in said(result)
+    page = tmp_path / "page.html"
+    compared = ("--folds", 2, "--machine", "svm,logistic,linear", "-o", page)
+    result = run("compare", *given, *compared, "--reject-label", "later")
+    assert result.exit_code == 0, result.output
+    assert page.exists()

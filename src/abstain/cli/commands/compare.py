@@ -9,7 +9,7 @@ from typing import Any
 
 from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
-from abstain.cli.input.costs import CostOptions
+from abstain.cli.input.costs import CostOptions, check_reject_label
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable, read_training
 from abstain.cli.output.files import check_free
@@ -68,10 +68,12 @@ def compare(
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
     stated = judge_of(table.y, costs, table.row_costs, table.positive).costs
-    rules = default_rules(stated, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
+    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": given.reject_label or "auto"}
+    check_reject_label(table.classes, given.reject_label, rejects=stated.names is None)
+    rules = default_rules(stated, **labels, grouped=table.groups is not None, machines=machines)
     final = {name: rule[-1] for name, rule in rules.items()}
     if LINEAR in machines:
-        final["double hinge, linear"] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
+        final["double hinge, linear"] = LinearRejectSVCCV(costs, **labels, n_jobs=-1)
     models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
     if guard is not None:
         models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}

@@ -21,8 +21,9 @@ from abstain.cli.training.budgets import stated_budget
 from abstain.costs.costs import Costs
 from abstain.labels import NO_CLASS, Labels
 from abstain.preprocessing import CostPlan
+from abstain.reject_labels import chosen_reject_label
 
-__all__ = ["CostOptions", "stated_costs"]
+__all__ = ["CostOptions", "check_reject_label", "stated_costs"]
 
 
 @dataclass(frozen=True)
@@ -211,11 +212,20 @@ class CostOptions:
             each = zip(actions.labels, actions.values.tolist(), strict=True)
             cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
         else:
-            positive, reject = classes[1] if len(classes) == 2 else None, getattr(given, "reject_label", None) or REJECT
+            positive, reject = classes[1] if len(classes) == 2 else None, given.reject_label or REJECT
+            check_reject_label(classes, given.reject_label)
             known = np.array(classes, dtype=object)
             labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
             cells = Stated.of(given, classes).cells(labels, reject)
         return cells_plan(table, given.row_costs, cells)
+
+
+def check_reject_label(classes: tuple[str, ...], label: str | None, *, rejects: bool = True) -> None:
+    """Raise an error if the label of a reject, "reject" if None, is the name of a class."""
+    try:
+        chosen_reject_label(np.array(classes, dtype=object), "auto" if label is None else label, rejects=rejects)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> None:
