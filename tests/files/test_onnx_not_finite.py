@@ -78,7 +78,7 @@ THREE = {
     "tuned linear": LinearRejectSVCCV(COSTS, Cs=[1.0], cv=2),
     "rejector": ThresholdRejector(RejectSVC(kernel="linear"), reject_rate=0.2),
     "rejector of logistic": ThresholdRejector(LogisticRegression(), reject_rate=0.2),
-    "by class": ThresholdRejector(LogisticRegression(), class_error=dict.fromkeys(["ant", "bee", "cow"], 0.1), random_state=0),
+    "by class": ThresholdRejector(LogisticRegression(), class_error=0.1, random_state=0),
     "guarded": NoveltyRejector(RejectSVC(COSTS), rate=0.05, random_state=0),
     "guarded votes": NoveltyRejector(RejectSVC(kernel="linear"), rate=0.05, random_state=0),
     "scaled": make_pipeline(StandardScaler(), RejectSVC(COSTS)),
