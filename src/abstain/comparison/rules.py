@@ -92,6 +92,8 @@ def default_rules(
                 rule.set_fit_request(row_costs=True).set_predict_request(row_costs=True)
             if grouped and not isinstance(rule, GridSearchCV):
                 rule.set_fit_request(groups=True)
+            if grouped and isinstance(rule, ThresholdRejector):
+                rule.estimator.set_fit_request(groups=True)
     missing = left_out(costs, sparse=sparse, machines=machines)
     return {
         name: make_pipeline(StandardScaler(with_mean=not sparse), rule)
