@@ -15,6 +15,7 @@ which has labels, costs and readout.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,18 +35,18 @@ MISSING = (
 )
 
 
-class Decider:
+class Decider(ABC):
     """How a rule chooses an action. Choices are positions among the actions of ``rule.answers``."""
 
     costs_decide: ClassVar[bool] = True  # whether the choice has the least of the expected costs
 
+    @abstractmethod
     def choose(self, rule: Any, score: Floats) -> NDArray[np.intp]:
         """Return the action for each score."""
-        raise NotImplementedError
 
+    @abstractmethod
     def best(self, rule: Any, score: Floats) -> NDArray[np.intp]:
         """Return the best of the actions that do not hand the case on."""
-        raise NotImplementedError
 
     def expected(self, rule: Any, score: Floats) -> Floats:
         """Return the expected cost of each action."""

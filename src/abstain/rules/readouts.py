@@ -6,6 +6,7 @@ To add one, write a class with `probabilities`, `known` and `of_rows`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ __all__ = ["Ladders", "LogOdds", "Readout", "Softmax", "Unknown"]
 Floats = NDArray[np.float64]
 
 
-class Readout:
+class Readout(ABC):
     """What scores mean."""
 
     unit: float = math.nan  # log-odds of the last of two classes per unit of score
@@ -32,9 +33,9 @@ class Readout:
         """Whether the scores tell probabilities."""
         return True
 
+    @abstractmethod
     def probabilities(self, score: Floats) -> Floats:
         """Return the probability of each class, on a last axis; nan where unknown."""
-        raise NotImplementedError
 
     def of_rows(self, costs: CostTable) -> Readout:  # noqa: ARG002 (for those that depend on the costs)
         """Return what scores mean for rows with these costs."""

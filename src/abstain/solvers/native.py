@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +28,7 @@ Progress = Callable[..., bool | None]
 
 
 @dataclass(frozen=True)
-class Solver:
+class Solver(ABC):
     """Settings, and methods that solve dual problems by one of the methods of the core.
 
     A solver takes no probabilities, labels or estimators. It never warns and never raises for lack of convergence: the
@@ -57,9 +58,9 @@ class Solver:
     progress: Progress | None = None
 
     @property
+    @abstractmethod
     def method(self) -> str:
         """The name of the core's method."""
-        raise NotImplementedError
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class SearchMixin:
     _searching: float = SEARCHING
     _fitted_kind: ClassVar[type[Searched]]
     _linear: ClassVar[bool]
+    _fits: Any  # (training, gammas, until) -> what makes the fits of the search
     _fit: Any  # this and what follows is the estimator's
     _store: Any
     _now: Any
@@ -123,10 +124,6 @@ class SearchMixin:
         self._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
         task.end()
         return self
-
-    def _fits(self, training: Training, gammas: NDArray[np.float64], until: float | None) -> Any:
-        """Return what makes the fits of the search."""
-        raise NotImplementedError
 
     def _search(
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float

@@ -30,7 +30,7 @@ class Kind:
     rule : str
         The rule, after "must be".
     of : callable
-        The value in Python; it raises an error for what is no such value.
+        The value in Python; anything else is an error.
     to : callable
         The value in JSON.
     """

@@ -197,7 +197,7 @@ def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
 
 
 def _known(graph: Graph, step: Any, column: Column, categories: list[Any]) -> tuple[str, str]:
-    """As `_same`, and whether each row is no category, shape (rows, 1); it is refused if Python refuses it."""
+    """As `_same`, and whether each row has an unknown category, shape (rows, 1); it is refused if Python refuses it."""
     same = _same(graph, column, categories)
     unknown = graph.apply("Not", graph.any_of(same))
     if step.handle_unknown == "error":

@@ -82,7 +82,7 @@ def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.d
     values = [from_json(one) for one in fields.take("statistics", list)]
     plain = all(isinstance(value, PLAIN) for value in values)
     if dtype.kind != "O" or step.strategy != "most_frequent" or len(values) != n or not plain:
-        raise ModelFileError("the statistics of its SimpleImputer do not match its columns, or are no numbers or text.")
+        raise ModelFileError("the statistics of its SimpleImputer do not match its columns, or are not plain.")
     return objects(values)
 
 
