@@ -111,6 +111,11 @@ class CostTable:
         return self.values.ndim == 3
 
     @property
+    def answering(self) -> bool:
+        """Whether the actions are the answers and a reject, and have no names of their own."""
+        return self.names is None
+
+    @property
     def rejecting(self) -> NDArray[np.bool_]:
         """Whether each action hands the case on, as an array."""
         return np.array(self.hands_on, dtype=bool)
