@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from abstain.arguments import warn_caller
 from abstain.reject_labels import chosen_reject_label, decoded_dtype, position, some
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "layout",
     "positions",
     "two_classes",
+    "warn_if_assumed",
 ]
 
 NO_CLASS = -1  # of an action that answers no class
@@ -242,3 +244,26 @@ def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> 
         raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
     codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
     return codes[inverse]
+
+
+def warn_if_assumed(costs: Any, y: ArrayLike, pos_label: Any) -> None:
+    """Warn if the costs differ by class, and only the sort order of two strings says which one is positive."""
+    if costs.labels is not None or costs.symmetric or pos_label is not None:
+        return
+    classes = classes_of(y)
+    if len(classes) == 1 and isinstance(classes[0], str):
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: which class is positive is taken from the sort "
+            f"order of the labels, of which y has only {classes[0]!r}. Pass pos_label, or name the classes with "
+            "Costs.from_table."
+        )
+    elif len(classes) == 2 and isinstance(classes[0], str):
+        negative, positive = classes
+        table = costs.values.reshape(-1, *costs.values.shape[-2:])
+        row = table[int((table[:, 1, 0] != table[:, 0, 2]).argmax())]  # the first whose errors differ
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: {positive!r} is taken as the positive class "
+            f"because it sorts last, so false_negative={row[1, 0]:g} is the cost of deciding {negative!r} "
+            f"when {positive!r} is true. Pass pos_label={positive!r} or pos_label={negative!r}, or name the classes "
+            "with Costs.from_table."
+        )

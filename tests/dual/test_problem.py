@@ -5,12 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.tangent_hinge import hinge
 from abstain.machines import expansion
 from looping import looped
 from problems import KERNELS, pose, random_problem

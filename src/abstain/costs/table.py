@@ -16,11 +16,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import mean_price
-from abstain.costs.envelope import Levels, envelope
-from abstain.costs.tangents import tangents
-from abstain.costs.units import in_own_unit
-from abstain.labels import ENCODED, NO_CLASS, Labels
+from abstain.arguments import in_own_unit, mean_price
+from abstain.costs.cuts import Levels, envelope
+from abstain.labels import ENCODED, NO_CLASS, Labels, warn_if_assumed
 from abstain.pairs import read_pairs
 
 __all__ = ["CostTable"]
@@ -202,11 +200,6 @@ class CostTable:
         found = self.rejecting[np.asarray(self.levels().choices)].any(axis=-1)
         return found if self.per_row else bool(found)
 
-    @cached_property
-    def tangents(self) -> Any:
-        """The log-odds at which the loss of each task touches the logistic loss: see `costs/tangents.py`."""
-        return tangents(self)
-
     @property
     def stakes(self) -> NDArray[np.float64]:
         """How much depends on the decision on each row: what the worst answer costs more than the best action.
@@ -245,7 +238,10 @@ class CostTable:
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
                 "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
             )
-        return self.even(known)  # type: ignore[attr-defined]  # all that are symmetric are `Costs`
+        errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
+        found = object.__new__(type(self))
+        found._fill(known, labels.answers, np.column_stack([errors, np.full(len(known), self.reject_costs[0])]))
+        return found
 
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
@@ -297,7 +293,5 @@ class CostTable:
         """
         pairs = read_pairs(y_true, y_pred, pos_label, reject_label, known=self.labels, names=self.names)
         if pairs.labels.n_classes == 2 and not isinstance(getattr(y_pred, "labels", None), Labels):
-            from abstain.costs.naming import warn_if_assumed  # which is about tables
-
             warn_if_assumed(self, y_true, pos_label)
         return mean_price(self.named(pairs.labels).of(pairs.truth, pairs.choice), sample_weight)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from abstain.arguments import row_weights
+from abstain.arguments import is_dask, row_weights
 from abstain.compressed import check_indices
 from abstain.costs.per_row import row_cells, row_table
 from abstain.costs.table import CostTable
-from abstain.estimators.fitting.lazy import is_dask, one_column_chunk
+from abstain.estimators.fitting.lazy import one_column_chunk
 from abstain.estimators.linear.linear_fit import check_reach
 from abstain.kernels import Kernel
 from abstain.labels import Labels, label_vector

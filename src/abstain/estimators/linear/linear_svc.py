@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
+from abstain.arguments import is_dask, refuse_dask_frame
+from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, checked_rows, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.kernel_rows import checked_rows
-from abstain.estimators.fitting.lazy import is_dask, refuse_dask_frame
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training

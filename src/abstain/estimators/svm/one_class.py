@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
-from abstain.arguments import row_weights
+from abstain.arguments import is_dask, refuse_dask, row_weights
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.convergence import solved
-from abstain.estimators.fitting.decide import ProvenMixin, fitted
-from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
-from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
+from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
+from abstain.estimators.fitting.kernel_fit import ExpansionMixin
+from abstain.estimators.fitting.lazy import lazy_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS
-from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
-from abstain.losses.hinge import origin_hinge
+from abstain.losses.tangent_hinge import origin_hinge
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.one_class import OneClassSMO
 

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 
 from abstain.dual.problem import set_names
 from abstain.estimators.fitting.decide import ProvenMixin, fitted, read_only
-from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
-from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
+from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
 from abstain.estimators.fitting.parameters import CONSTRAINTS
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from abstain.costs.costs import Costs
-from abstain.estimators.fitting.implied import check_costs, refuse_row_costs_in
 from abstain.estimators.fitting.progress import FitTask
-from abstain.estimators.fitting.training import Training
+from abstain.estimators.fitting.training import Training, check_costs, refuse_row_costs_in
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
