@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import InvalidParameterError
 
 __all__ = [
     "checked_costs",
@@ -167,6 +166,8 @@ def checked_costs(costs: object, call: str = "{}") -> Any:
     """Return the costs, or raise an error that shows how to state them in `call`."""
     if hasattr(costs, "hands_on"):  # a table of costs, which is made of such numbers
         return costs
+    from sklearn.utils._param_validation import InvalidParameterError  # slow to import
+
     stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
     # a ValueError and a TypeError, as for scikit-learn's own parameters
     raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
