@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.decide import Fitted, FittedMixin, RejectMixin, checked_rows, read_only
+from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, checked_rows, read_only
 from abstain.estimators.fitting.pair_fit import fitted_pairs
 from abstain.estimators.fitting.solving import FittedMachine, Posed, Solved, solved
 from abstain.estimators.fitting.training import Training
@@ -229,5 +229,5 @@ class ExpansionMixin(FittedMixin):
         return read_only(np.atleast_2d(linear.weights))
 
 
-class KernelRowsMixin(ExpansionMixin, RejectMixin):
+class KernelRowsMixin(ExpansionMixin, RejectMixin, ProvenMixin):
     """A rejecting classifier with such a machine."""
