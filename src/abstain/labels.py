@@ -27,6 +27,7 @@ __all__ = [
     "choice_of",
     "classes_in",
     "classes_of",
+    "distinct",
     "encoded",
     "label_vector",
     "layout",
@@ -83,9 +84,7 @@ class Labels:
     @classmethod
     def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
         """Check the labels of a training set and store what decoding needs."""
-        values = label_vector(y, "y")
-        check_classification_targets(values)
-        classes = np.unique(values)
+        classes = distinct(label_vector(y, "y"))
         if len(classes) < 2:
             raise ValueError(f"y has only one class, {some(classes)}; training needs two.")
         return cls.made(classes, pos_label, reject_label, rejects=rejects)
@@ -192,7 +191,7 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
         values = np.array(values.tolist(), dtype=object)
     elif values.dtype.kind == "U" and not hasattr(y, "dtype"):  # NumPy turns the nan of a list into the text "nan"
         label_vector(np.asarray(y, dtype=object), name)
-    values = column_or_1d(values)
+    values = values if values.ndim == 1 and values.dtype.kind != "c" else column_or_1d(values)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{name} contains NaN or infinity; every row needs a label, so drop the rows without one.")
     if values.dtype.kind not in "OUbiuf":
@@ -211,8 +210,15 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
 
 def classes_in(values: NDArray[Any]) -> NDArray[Any]:
     """Return the classes of true labels, sorted; of booleans both, also if only one is there."""
-    check_classification_targets(values)
-    return np.array([False, True]) if values.dtype.kind == "b" else np.unique(values)
+    return np.array([False, True]) if values.dtype.kind == "b" else distinct(values)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels, sorted; scikit-learn's error for quantities, and its warning for very many."""
+    found = np.unique(values)
+    if values.dtype.kind == "f" or 2 * len(found) > len(values):
+        check_classification_targets(values)
+    return found
 
 
 def encoded(
