@@ -72,9 +72,8 @@ class CostTable:
     def with_values(self, values: NDArray[np.float64], answers: tuple[int, ...] | None = None) -> Self:
         """Return the same actions with other costs, which are not checked: of rows, or of classes in another order."""
         found = object.__new__(type(self))
-        labels = self.labels if self.names is not None or self.n_classes > 2 else None
-        hands_on = None if self.names is None else self.hands_on
-        found._fill(labels, self.answers if answers is None else answers, values, self.names, hands_on)
+        labels = None if self.pair else self.labels  # those of two classes are in the order of the labels they are for
+        found._fill(labels, self.answers if answers is None else answers, values, self.names, self.hands_on)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -114,6 +113,11 @@ class CostTable:
         return self.names is None
 
     @property
+    def pair(self) -> bool:
+        """Whether one of two classes is answered or the row rejected, so that one class may be the positive one."""
+        return self.answering and self.n_classes == 2
+
+    @property
     def rejecting(self) -> NDArray[np.bool_]:
         """Whether each action hands the case on, as an array."""
         return np.array(self.hands_on, dtype=bool)
@@ -131,7 +135,7 @@ class CostTable:
     @property
     def symmetric(self) -> bool:
         """Whether all errors cost the same and all rejects, so that the classes may be exchanged."""
-        return self.names is None and bool(self.even_rows.all())
+        return self.answering and bool(self.even_rows.all())
 
     @property
     def even_rows(self) -> NDArray[np.bool_]:
@@ -150,10 +154,7 @@ class CostTable:
         return self.values.copy()
 
     def of(self, truth: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
-        """Return the cost of each choice, a position among the actions, given the position of the true class.
-
-        The two are broadcast; with costs per row their last axis has the rows.
-        """
+        """Return the cost of each choice, an action, given the true class; with costs per row the last axis is rows."""
         at = np.asarray(truth, dtype=np.intp), np.asarray(choice, dtype=np.intp)
         return np.asarray(self.values[(np.arange(len(self.values)), *at)] if self.per_row else self.values[at])
 
@@ -167,15 +168,14 @@ class CostTable:
         return np.asarray(sum(probability[..., k, np.newaxis] * table[..., k, :] for k in range(self.n_classes)))
 
     def expected(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """Return the expected cost of each action, on the last axis.
+        """Return the expected cost of each action, on the last axis, under probabilities of all classes on that axis.
 
-        Of two classes at each probability of the positive one, of named actions of the last one; of more classes under
-        probabilities of all, on the last axis.
+        Of two classes, at each probability of the positive one; of named actions, of the last one.
         """
         P = np.asarray(probability, dtype=np.float64)
         if self.n_classes == 2:
             P = np.stack([1.0 - P, P], axis=-1)
-            P = P[..., ::-1] if self.names is None and self.answers[-1] == 0 else P
+            P = P[..., ::-1] if self.pair and self.answers[-1] == 0 else P
         return self.means(P)
 
     @property
@@ -227,7 +227,7 @@ class CostTable:
         known = tuple(labels.classes.tolist())
         if self.labels is not None:
             self.check_names(known)
-            if self.names is not None or len(known) > 2:
+            if not self.pair:
                 return self
             return self.with_values(self.values[..., :: labels.orientation], labels.answers)
         if len(known) == self.n_classes:
@@ -242,6 +242,10 @@ class CostTable:
         found = object.__new__(type(self))
         found._fill(known, labels.answers, np.column_stack([errors, np.full(len(known), self.reject_costs[0])]))
         return found
+
+    def paying(self) -> CostTable:
+        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
+        return self
 
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""

@@ -69,7 +69,7 @@ def task_tangents(costs: Any) -> Any:
     if costs.n_classes == 2:
         cuts = costs.levels().cuts
         if costs.per_row:
-            return cuts if costs.names is None else np.concatenate([cuts, _evenly(cuts)[:, 1:-1]], axis=1)
+            return cuts if costs.answering else np.concatenate([cuts, _evenly(cuts)[:, 1:-1]], axis=1)
         return tuple(np.unique(cuts).tolist())
     cuts = own_cuts(costs)
     return spread(costs) if cuts is None else np.repeat(cuts[:, np.newaxis], COUNT, axis=1)
@@ -82,7 +82,7 @@ def own_cuts(costs: Any) -> NDArray[np.float64] | None:
 
         answer k  if  P_k > 1 - reject / e_k,     e_k the cost of the wrong answer k,  reject < e_k / 2
     """
-    if costs.names is not None or costs.per_row:
+    if not costs.answering or costs.per_row:
         return None
     n, table = costs.n_classes, costs.unitless
     wrong, reject = costs.errors.T[~np.eye(n, dtype=bool)].reshape(n, n - 1), costs.reject_costs

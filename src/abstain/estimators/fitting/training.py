@@ -50,7 +50,7 @@ def check_costs(parameters: Any) -> None:
         raise ValueError(
             f"rule={parameters.rule!r} needs costs, got costs=None; state them, as in costs=Costs(reject=0.3)."
         )
-    if costs.names is not None or costs.n_classes > 2:
+    if not costs.pair:
         raise ValueError(f'rule={parameters.rule!r} is for two answers and a reject; use rule="chow" for these costs.')
     rule.loss(costs)
 
@@ -85,7 +85,7 @@ def implied(
 
 def fit_labels(parameters: Any, y: ArrayLike, costs: CostTable | None, *, rejects: bool) -> Labels:
     """Return the labels, as the `pos_label` and `reject_label` of the parameters say; actions have no reject label."""
-    actions = costs is not None and costs.names is not None
+    actions = costs is not None and not costs.answering
     if actions and not (isinstance(parameters.reject_label, str) and parameters.reject_label == "auto"):
         raise ValueError(
             f"reject_label={parameters.reject_label!r} has no effect with Actions, whose names are predicted; leave it "
