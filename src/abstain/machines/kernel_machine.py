@@ -15,7 +15,8 @@ from abstain import _native
 from abstain.arguments import threads
 from abstain.compressed import check_indices
 from abstain.kernels import Kernel, Matrix, called_kernel
-from abstain.machines.linear_machine import LinearMachine, check_width, finite
+from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.machine import check_width, finite
 
 __all__ = ["KernelMachine", "expand", "expand_parts"]
 

@@ -32,7 +32,7 @@ class Fitted:
 
     Attributes
     ----------
-    machine : KernelMachine, LinearMachine or ResponseMachine
+    machine : Machine
         Scores rows.
     rule : Rule
         Turns scores into decisions.
