@@ -21,7 +21,7 @@ X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 3
         RejectSVC(),
         LinearRejectSVC(Costs(reject=0.2)),
         ThresholdRejector(LogisticRegression(), Costs(reject=0.2)),
-        NoveltyRejector(RejectSVC(Costs(reject=0.2))),
+        NoveltyRejector(RejectSVC(Costs(reject=0.2)), rate=0.1),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

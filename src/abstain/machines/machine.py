@@ -1,4 +1,4 @@
-"""What a machine is: a value that scores rows. To add one, write a class with this method; a `Rule` reads its scores."""
+"""What a machine is: a value that scores rows. To add one, write a class with this method; a `Rule` reads scores."""
 
 from __future__ import annotations
 
