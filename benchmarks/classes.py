@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-import public_data
-from contenders import C, geometric_mean
+from contenders import C, geometric_mean, worked
 from numpy.typing import NDArray
+from public_data import load_cells, load_covtype, load_letter
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -42,9 +41,9 @@ def tables(rows: int | None) -> Iterator[Table]:
     yield "digits", *load_digits(return_X_y=True), min(rows or 1200, 1200)
     if not os.environ.get("ABSTAIN_DATA"):
         return
-    yield "Letter, 26 classes", *public_data.load_letter(return_X_y=True), rows or 16_000
-    yield "covtype, 7 classes", *public_data.load_covtype(classes=None, return_X_y=True), rows or 10_000
-    yield "PBMC 68k, 10 classes", *public_data.load_cells(return_X_y=True), min(rows or 500, 500)
+    yield "Letter, 26 classes", *load_letter(return_X_y=True), rows or 16_000
+    yield "covtype, 7 classes", *load_covtype(classes=None, return_X_y=True), rows or 10_000
+    yield "PBMC 68k, 10 classes", *load_cells(return_X_y=True), min(rows or 500, 500)
 
 
 def measure(table: Table, strength: float, test_rows: int, repeats: int) -> dict[str, Any]:
@@ -79,13 +78,6 @@ def measure(table: Table, strength: float, test_rows: int, repeats: int) -> dict
     ]
     classes = len(np.unique(y))
     return {"set": name, "C": strength, "rows": len(y), "features": X.shape[1], "classes": classes, "contenders": found}
-
-
-def worked(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """CPU seconds of this process and the return value of the call."""
-    start = time.process_time()
-    result = call(*arguments)
-    return time.process_time() - start, result
 
 
 def run(rows: int | None = None, test_rows: int = 4000, repeats: int = 5) -> dict[str, Any]:

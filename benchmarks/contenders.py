@@ -71,6 +71,13 @@ def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
+def worked(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """CPU seconds of this process and the return value of the call."""
+    start = time.process_time()
+    result = call(*arguments)
+    return time.process_time() - start, result
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     """Geometric mean of positive numbers."""
     return float(np.exp(np.mean(np.log(list(values)))))
