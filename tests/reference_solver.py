@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.certificate import best_bias, feasible
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution, Status
+from abstain.dual.proof import DualSolution, Status
 
 __all__ = ["Reference"]
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from abstain import RejectSVC, ThresholdRejector
 from abstain.estimators.fitting.splitting import held_out_rows
-from abstain.machines.class_calibration import ClassCalibration
+from abstain.machines.cross_machine import ClassCalibration
 from abstain.machines.response_machine import ResponseMachine
 
 Array = NDArray[np.float64]

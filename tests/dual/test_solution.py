@@ -1,4 +1,4 @@
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 
 
 def test_a_status_is_the_word_users_see():

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import Costs, Forced, RejectSVC, ThresholdRejector
-from abstain.machines.class_calibration import ClassCalibration
+from abstain.machines.cross_machine import ClassCalibration
 from class_cases import gaussians
 
 RATES = {"benign": 0.1, "malignant": 0.05}

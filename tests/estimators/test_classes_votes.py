@@ -12,8 +12,7 @@ from abstain import Costs, EmbeddedRejectSVC, RejectSVC
 from abstain.dual.certificate import certify
 from abstain.estimators.fitting.pair_fit import posed_pair
 from abstain.estimators.fitting.training import Training
-from abstain.machines.class_machine import class_pairs
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, class_pairs
 
 
 def blobs(n=90, seed=0, classes=3):

@@ -8,8 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import Certificate
-from abstain.dual.proof import Proof
-from abstain.dual.solution import DualSolution, Status
+from abstain.dual.proof import DualSolution, Proof, Status
 from abstain.estimators.fitting import solving
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)

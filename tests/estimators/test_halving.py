@@ -15,8 +15,7 @@ from abstain.estimators.fitting.splitting import checked_splits
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search import halving, rounds
 from abstain.estimators.search.halving import Schedule, survivors
-from abstain.estimators.search.rounds import coarse_to_fine, wrong_order
-from abstain.estimators.search.subsample import keys_of, subsample
+from abstain.estimators.search.rounds import coarse_to_fine, keys_of, subsample, wrong_order
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 from class_cases import gaussians
 

@@ -10,7 +10,7 @@ from abstain import RejectSVC
 from abstain.dual.certificate import certify
 from abstain.estimators.fitting import pair_fit
 from abstain.estimators.fitting.training import Training
-from abstain.machines.class_machine import class_pairs
+from abstain.machines.kernel_machine import class_pairs
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstain.machines.class_calibration import ClassCalibration, in_favour, least_count
+from abstain.machines.cross_machine import ClassCalibration, in_favour, least_count
 
 
 def by_hand(folds, scores, n_classes):

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import class_pairs, ovr_values, votes
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, class_pairs, ovr_values, votes
 
 RNG = np.random.default_rng(0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain.labels import Labels
-from abstain.machines.class_calibration import ClassCalibration
+from abstain.machines.cross_machine import ClassCalibration
 from abstain.rules.class_deciders import Sets
 from abstain.rules.deciders import Cuts
 from abstain.rules.readouts import LogOdds, Unknown

@@ -8,7 +8,7 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers.native import SMO, ActiveSet

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, csr_matrix
 
 from abstain.dual.certificate import certify
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.solvers.native import SMO, ActiveSet
 from looping import looped

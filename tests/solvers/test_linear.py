@@ -15,7 +15,7 @@ from abstain import LinearRejectSVC
 from abstain.costs.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import row_losses

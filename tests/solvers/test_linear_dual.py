@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import row_losses
 from abstain.losses.tangent_hinge import double_hinge, hinge, task_tangents

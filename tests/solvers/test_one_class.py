@@ -7,7 +7,7 @@ import pytest
 
 from abstain.dual.certificate import best_bias, certify, feasible
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import origin_hinge
 from abstain.solvers.native import SMO, ActiveSet

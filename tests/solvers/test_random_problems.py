@@ -3,7 +3,7 @@
 import numpy as np
 
 from abstain.dual.certificate import certify
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.solvers.native import SMO
 from clarabel_qp import dual_optimum
 from looping import looped

@@ -13,7 +13,7 @@ from abstain import _native
 from abstain.costs.costs import Costs
 from abstain.dual.certificate import best_bias, certify
 from abstain.dual.problem import DualProblem, Task
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits

@@ -11,8 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import positive_number
 from abstain.costs.cuts import Thresholds
-from abstain.costs.never_pays import check_reject, largest_scale, rejecting_pays
-from abstain.costs.reading import error_table, matrix_table, named_by, named_rejects, pair_of_rejects, sorted_labels
+from abstain.costs.reading import (
+    check_reject,
+    error_table,
+    largest_scale,
+    matrix_table,
+    named_by,
+    named_rejects,
+    pair_of_rejects,
+    rejecting_pays,
+    sorted_labels,
+)
 from abstain.costs.table import CostTable
 from abstain.html import html_table
 from abstain.labels import NO_CLASS, layout

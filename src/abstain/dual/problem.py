@@ -25,8 +25,7 @@ from scipy.sparse import issparse
 from abstain.kernels import Kernel, Matrix
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
-from abstain.machines.class_machine import class_pairs
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, class_pairs
 
 __all__ = ["DualProblem", "RowLosses", "Task", "set_names", "tasks"]
 

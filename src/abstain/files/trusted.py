@@ -9,7 +9,7 @@ _TYPES = {
     "abstain.costs": "actions.Actions costs.Costs envelope.Levels thresholds.Thresholds",
     "abstain.losses": "generalized_hinge.BartlettWegkamp",
     "abstain.machines": "kernel_machine.KernelMachine linear_machine.LinearMachine response_machine.ResponseMachine",
-    "abstain.machines.class_machine": "OneVsOneMachine",
+    "abstain.machines.kernel_machine": "OneVsOneMachine",
     "abstain.rules": "deciders.Cuts rule.Rule",
     "abstain.rules.class_deciders": "Cheapest Confidence Margins",
     "abstain.rules.readouts": "Ladders LogOdds Softmax Unknown",

@@ -1,10 +1,11 @@
-"""The machine of a kernel expansion, or of several on the same rows: f(x) = sum_j coef_j k(x_j, x) + bias."""
+"""The machine of a kernel expansion, f(x) = sum_j coef_j k(x_j, x) + bias; of several classes; of pairs of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +18,6 @@ from abstain.compressed import check_indices
 from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.machine import check_width, finite
-
-__all__ = ["KernelMachine", "expand", "expand_parts"]
-
 
 _BLOCK = 4_000_000  # entries, or kernel values, in memory at a time: 32 MB
 
@@ -190,3 +188,68 @@ class KernelMachine:
             check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X, n_jobs) + self.bias)
+
+
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
+    """List the pairs of classes in the order of scikit-learn's `SVC`; a score above 0 means the first of the pair."""
+    return list(combinations(range(n_classes), 2))
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsOneMachine(KernelMachine):
+    """One expansion per pair of classes, each trained on the rows of its two classes, as in scikit-learn's `SVC`.
+
+    Attributes
+    ----------
+    n_support : ndarray of intp, shape (n_classes,)
+        How many vectors each class has; the vectors are sorted by class.
+    """
+
+    n_support: NDArray[np.intp]
+
+    @property
+    def dual_coef(self) -> NDArray[np.float64]:
+        """The coefficients in the layout of `SVC`, (n_classes - 1, n_vectors): by the other class of the pair."""
+        n = len(self.n_support)
+        ends = np.cumsum(self.n_support)
+        found = np.zeros((n - 1, len(self.support)))
+        dense = self.coef.toarray() if issparse(self.coef) else self.coef
+        for row, (i, j) in enumerate(class_pairs(n)):
+            of_i, of_j = (slice(ends[k] - self.n_support[k], ends[k]) for k in (i, j))
+            found[j - 1, of_i] = dense[row, of_i]
+            found[i, of_j] = dense[row, of_j]
+        return found
+
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return what `SVC` gives for ``decision_function_shape="ovr"``: see `ovr_values`."""
+        # the sum of finite scores may overflow
+        return finite(ovr_values(super().score(X, n_jobs), len(self.n_support)))
+
+
+def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return one value per class from those of the pairs: its votes, plus less than 1/3 by the sum of its scores.
+
+    ::
+
+        votes_k + s_k / (3 (|s_k| + 1)),     s_k = sum of the scores of k against each other class
+    """
+    won, total = (np.zeros((len(each), n_classes)) for _ in range(2))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column, (i, j) in zip(each.T, class_pairs(n_classes), strict=True):
+            first = column >= 0
+            won[:, i] += first
+            won[:, j] += ~first
+            total[:, i] += column
+            total[:, j] -= column
+    return vote_values(won, total)
+
+
+def vote_values(won: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of `ovr_values` from votes and sums of scores."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(won + total / (3.0 * (np.abs(total) + 1.0)))
+
+
+def votes(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the votes in `ovr_values`."""
+    return np.rint(values)

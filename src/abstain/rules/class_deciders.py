@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.labels import NO_CLASS
-from abstain.machines.class_calibration import in_favour
-from abstain.machines.class_machine import votes
+from abstain.machines.cross_machine import in_favour
+from abstain.machines.kernel_machine import votes
 from abstain.rules.deciders import Decider, Floats, with_second
 from abstain.rules.tuning.scored_rows import confidence_of
 

@@ -27,7 +27,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from abstain.arguments import one_blas_thread
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.solvers.linear_rows import Point, Sums
 
 __all__ = ["LinearNewton", "LinearSolution", "most_rows"]

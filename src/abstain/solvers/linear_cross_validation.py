@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import Task
-from abstain.dual.solution import Status
+from abstain.dual.proof import Status
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton

@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from abstain.dual.certificate import best_bias, certify, feasible
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution, Status
+from abstain.dual.proof import DualSolution, Status
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from abstain.solvers.native import SMO, within

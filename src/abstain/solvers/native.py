@@ -17,7 +17,7 @@ from abstain.arguments import threads
 from abstain.dual.certificate import best_bias
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution, PartSolutions, Status
+from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution
+from abstain.dual.proof import DualSolution
 from abstain.solvers.native import SMO, within
 
 __all__ = ["OneClassSMO"]

@@ -17,8 +17,7 @@ from abstain.estimators.fitting.pair_fit import fitted_pairs
 from abstain.estimators.fitting.solving import FittedMachine, Posed, Solved, solved
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
-from abstain.machines.class_machine import OneVsOneMachine
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 

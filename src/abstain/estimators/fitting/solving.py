@@ -14,8 +14,7 @@ from scipy.sparse import issparse
 
 from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, scale, score_rounding, stretch
 from abstain.dual.problem import DualProblem
-from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
-from abstain.dual.solution import DualSolution, Status
+from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, Proof, Status, certified_gap
 from abstain.estimators.fitting.definiteness import is_indefinite
 from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.machines.kernel_machine import KernelMachine

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from abstain.arguments import significant
 from abstain.estimators.fitting.splitting import Groups, Splits
-from abstain.estimators.search.rounds import Round, Rounds
-from abstain.estimators.search.subsample import keys_of, subsample
+from abstain.estimators.search.rounds import Round, Rounds, keys_of, subsample
 
 __all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]
 

@@ -1,6 +1,10 @@
 """The test rows of all folds with their scores: what decisions on them cost, and how their scores are read best.
 
 Each fold is decided with the correction of the other folds, so that no row's label affects its own decision.
+
+A machine trained on few rows gives scores that are too large or too small near its cuts. Held-out scores show by how
+much. One score becomes log-odds by two numbers, e^t score + b (`sigmoid.py`), by which the machine is rescaled, so that
+the cuts stay Bayes'. Scores of several classes become probabilities by three (`class_lead.py`), which the rule keeps.
 """
 
 from __future__ import annotations
@@ -14,11 +18,70 @@ from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.splitting import Splits
-from abstain.estimators.search.corrections import UNTUNED, Correction, can_be_tuned, corrections
 from abstain.estimators.search.grid import TIE, Grid
 from abstain.rules.rule import Rule
+from abstain.rules.tuning.class_lead import Lead, fitted_lead
+from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
-__all__ = ["HeldOutRows", "Pricing", "placed"]
+__all__ = ["UNTUNED", "Correction", "HeldOutRows", "Pricing", "can_be_tuned", "corrections", "placed"]
+
+
+FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' cuts stay
+
+
+@dataclass(frozen=True)
+class Correction:
+    """How scores are corrected: rescaled, or by a rule with probabilities of its own.
+
+    Attributes
+    ----------
+    t, shift : float
+        The score becomes e^t score + shift.
+    lead : Lead or None
+        The probabilities of several classes.
+    """
+
+    t: float = 0.0
+    shift: float = 0.0
+    lead: Lead | None = None
+
+    @property
+    def scale(self) -> float:
+        """The factor on the score."""
+        return float(np.exp(self.t))
+
+    def rule(self, rule: Any) -> Any:
+        """Return the rule that decides by scores that are read so."""
+        return rule if self.lead is None else rule.tuned(self.lead)
+
+
+UNTUNED = Correction()
+
+
+def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
+    """Whether scores of this rule mean probabilities, and there are enough held-out rows of these classes."""
+    n = len(rule.labels.classes)
+    if n > 2:
+        return len(np.unique(row)) >= FEWEST * n
+    return rule.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
+
+
+def corrections(
+    rule: Any,
+    scores: NDArray[np.float64],
+    code: NDArray[np.intp],
+    weight: NDArray[np.float64],
+    start: Sequence[Correction] | None = None,
+) -> list[Correction]:
+    """Fit a correction to the scores of each machine, (machines, rows) or (machines, rows, classes); mean weight 1."""
+    if scores.ndim > 2:
+        if not len(code):
+            return [UNTUNED] * len(scores)
+        return [Correction(lead=fitted_lead(rule.readout.heights(each), code, weight)) for each in scores]
+    sign = np.where(code == 1, 1, -1).astype(np.int8)
+    first = None if start is None else np.array([(one.t, one.shift) for one in start])
+    return [Correction(float(t), float(b)) for t, b in shrunk_sigmoids(scores, sign, weight, first)]
+
 
 ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
 

@@ -18,10 +18,9 @@ from abstain.estimators.fitting.decide import Fitted, fitted
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
-from abstain.estimators.search.corrections import Correction
 from abstain.estimators.search.grid import Grid, checked_Cs, checked_gammas
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
-from abstain.estimators.search.held_out import HeldOutRows, Pricing, placed
+from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
 from abstain.kernels import Kernel
 

@@ -26,8 +26,7 @@ from abstain.estimators.threshold.out_of_fold import (
     unfitted_machine,
 )
 from abstain.labels import NO_CLASS, Labels, label_vector
-from abstain.machines.class_calibration import ClassCalibration
-from abstain.machines.cross_machine import CrossMachine
+from abstain.machines.cross_machine import ClassCalibration, CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.tuning.calibration_size import calibration_sizes
 from abstain.rules.tuning.request import Request

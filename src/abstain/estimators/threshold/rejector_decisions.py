@@ -13,8 +13,7 @@ from abstain.arguments import computed, is_dask
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier, classifier_has
-from abstain.machines.class_calibration import in_favour
-from abstain.machines.cross_machine import CrossMachine
+from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.tuning.class_error import ClassErrorBound
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.dual.proof import Proof
-from abstain.dual.solution import Status
+from abstain.dual.proof import Proof, Status
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FLAG, Fields, one_of, real, record, whole
 from abstain.kernels import Kernel

@@ -25,8 +25,7 @@ from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
 from abstain.losses.tangent_hinge import COUNT, class_losses, ends_of_reject, own_cuts
-from abstain.machines.class_machine import OneVsOneMachine
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
 from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
 from abstain.rules.tuning.class_lead import Lead

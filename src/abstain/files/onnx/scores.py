@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsOneMachine, class_pairs
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine, class_pairs
 from abstain.machines.linear_machine import LinearMachine
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from abstain.costs.cuts import Thresholds
-from abstain.machines.class_calibration import ClassCalibration, least_count
+from abstain.machines.cross_machine import ClassCalibration, least_count
 from abstain.rules.by_answer import ByAnswer
 
 __all__ = ["ClassErrorBound", "class_error_bound", "forced_cut", "named_rates", "rows_needed", "two_thresholds"]

@@ -9,7 +9,7 @@ import numpy as np
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels
-from abstain.machines.class_calibration import ClassCalibration
+from abstain.machines.cross_machine import ClassCalibration
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.class_deciders import Cheapest, Confidence, Sets
 from abstain.rules.deciders import Cuts, Decider, PerRow
