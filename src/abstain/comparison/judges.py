@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.comparison.verdict import blind_costs, blind_names
 from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read, stated
+from abstain.metrics.outcomes import Outcomes, read, stated
 
 __all__ = ["Judge", "judge_of"]
 

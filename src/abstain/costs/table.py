@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -114,6 +115,10 @@ class CostTable:
     def answering(self) -> bool:
         """Whether the actions are the answers and a reject, and have no names of their own."""
         return self.names is None
+
+    def titles(self, classes: Sequence[Any], reject: Any = "reject") -> tuple[Any, ...]:
+        """Return the names of the actions: their own, or the classes that they answer and `reject`."""
+        return self.names or tuple(reject if answer == NO_CLASS else classes[answer] for answer in self.answers)
 
     @property
     def rejecting(self) -> NDArray[np.bool_]:

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 from abstain.metrics.curve_results import KINDS, CurveKind
-from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 from abstain.metrics.ranking import RankedRows, running
 
 __all__ = ["CurveBand", "bootstrap_band"]
 
 
 @dataclass(frozen=True, eq=False)
-class CurveBand:
+class CurveBand(ReadOnly):
     """A pointwise bootstrap band around a curve.
 
     Attributes
@@ -50,8 +50,8 @@ class CurveBand:
 
     def to_frame(self) -> Any:
         """The band as a pandas DataFrame."""
-        parts = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
-        return frame_of({KINDS[self.curve].x: self.grid} | parts)
+        parts = arrays_of(self)
+        return frame_of({KINDS[self.curve].x: parts.pop("grid"), **parts})
 
 
 def bootstrap_band(
@@ -124,9 +124,9 @@ def bootstrap_band(
     resampled = np.empty((int(n_resamples), len(points)))
     for values in resampled:
         values[:] = _at(points, curve, ranked, ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
-    ends = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
-    parts = points, _at(points, curve, ranked, ranked.weight), *ends
-    return CurveBand(curve, *map(frozen, parts), level=float(level), n_resamples=int(n_resamples))
+    lower, upper = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    estimate = _at(points, curve, ranked, ranked.weight)
+    return CurveBand(curve, points, estimate, lower, upper, float(level), int(n_resamples))
 
 
 def _at(points: NDArray[np.float64], curve: str, ranked: RankedRows, weight: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,9 +13,7 @@ from abstain.costs.naming import checked_costs
 from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS, Labels, layout
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import negative_first
-from abstain.reject_labels import free_label
+from abstain.metrics.outcomes import Outcomes, negative_first
 
 __all__ = ["Counts"]
 
@@ -38,15 +36,13 @@ class Counts:
     @property
     def pair(self) -> bool:
         """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
-        return self.choices.names is None and self.choices.answers == layout(2)
+        return self.choices.answering and self.choices.answers == layout(2)
 
     @property
     def names(self) -> tuple[Any, ...]:
         """The names of the columns."""
-        if self.choices.names is not None or self.pair:
-            return self.choices.names or ("negative", "reject", "positive")
-        known = self.classes or ()
-        return tuple("reject" if answer == NO_CLASS else str(known[answer]) for answer in self.choices.answers)
+        known = ("negative", "positive") if self.pair else self.classes or ()
+        return self.choices.titles([str(label) for label in known])
 
     @property
     def total(self) -> float:
@@ -157,9 +153,9 @@ class Counts:
 
     def _values(self, costs: CostTable) -> NDArray[np.float64]:
         """Return costs in the order of the counts; an error if they are for other classes or actions."""
-        if (costs.names, self.choices.names) != (None, None):
-            if (costs.names, costs.labels) != (self.choices.names, self.classes):
-                raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+        if costs.names != self.choices.names or (costs.names and costs.labels != self.classes):
+            raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+        if costs.names:
             return costs.values
         known = [label for label in self.classes or () if label is not None]
         if not known and costs.labels is not None:
@@ -167,10 +163,8 @@ class Counts:
         if len(known) == 1:  # the positive one
             known = [label for label in costs.labels or () if label not in known] + known
         if len(known) > 1:
-            free = free_label(np.array(known))
-            positive = known[1] if len(known) == 2 else None
-            labels = Labels.named(np.array(known), pos_label=positive, reject_label=free, rejects=True)
-            costs = negative_first(costs.named(labels))
+            labels = Labels(np.array(sorted(known)), known[1] if len(known) == 2 else None, None, rejects=False)
+            costs = negative_first(costs.named(labels), labels)
         return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
 
     def _mean(self, values: NDArray[np.float64]) -> float:
@@ -181,7 +175,7 @@ class Counts:
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
         known = ("negative", "positive") if self.pair else self.classes or ()
-        index = known if self.choices.names is not None else [str(label) for label in known]
+        index = [str(label) for label in known] if self.choices.answering else known
         return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=index)
 
 

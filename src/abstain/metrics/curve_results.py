@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.html import html_table, percent
-from abstain.metrics.frames import frame_of
+from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -56,7 +56,7 @@ KINDS = {
 }
 
 
-class Curve:
+class Curve(ReadOnly):
     """A value by share of the rows; the base class of the four curves."""
 
     kind: ClassVar[CurveKind]
@@ -93,8 +93,7 @@ class Curve:
         return frame_of(self._columns())
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+        return arrays_of(self)
 
 
 @dataclass(frozen=True, eq=False)

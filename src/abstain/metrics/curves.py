@@ -13,9 +13,8 @@ import numpy as np
 
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
-from abstain.metrics.frames import frozen
+from abstain.metrics.outcomes import stated
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.reading import stated
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
@@ -61,8 +60,8 @@ def risk_coverage_curve(
     """
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, wrong = ranked.accepted, ranked.sums(ranked.wrong)
-    points = accepted[1:] / accepted[-1], wrong[1:] / accepted[1:], ranked.confidence
-    return RiskCoverageCurve(*map(frozen, points), float(accepted[-1]), area_of(ranked))
+    coverage, risk, total = accepted[1:] / accepted[-1], wrong[1:] / accepted[1:], float(accepted[-1])
+    return RiskCoverageCurve(coverage, risk, ranked.confidence, total, area_of(ranked))
 
 
 def accuracy_reject_curve(
@@ -90,8 +89,8 @@ def accuracy_reject_curve(
     """
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, right = ranked.accepted, ranked.sums(~ranked.wrong)
-    points = ranked.reject_rate[:-1], right[:0:-1] / accepted[:0:-1], ranked.confidence[::-1]
-    return AccuracyRejectCurve(*map(frozen, points), float(accepted[-1]))
+    accuracy, total = right[:0:-1] / accepted[:0:-1], float(accepted[-1])
+    return AccuracyRejectCurve(ranked.reject_rate[:-1], accuracy, ranked.confidence[::-1], total)
 
 
 def error_reject_curve(
@@ -121,8 +120,8 @@ def error_reject_curve(
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     total, wrong = float(ranked.accepted[-1]), ranked.sums(ranked.wrong)
     slope = 0.0 - (ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight))[::-1]
-    points = ranked.reject_rate, wrong[::-1] / total, slope, np.append(ranked.confidence[::-1], np.inf)
-    return ErrorRejectCurve(*map(frozen, points), total)
+    confidence = np.append(ranked.confidence[::-1], np.inf)
+    return ErrorRejectCurve(ranked.reject_rate, wrong[::-1] / total, slope, confidence, total)
 
 
 def cost_curve(
@@ -178,5 +177,5 @@ def cost_curve(
     mean_cost = decided[::-1] + running(ranked.merged(share * ranked.rejected)[::-1])
     # sums that differ only by rounding count as equal; ties go to the fewest rejects
     chosen = int(np.argmax(mean_cost <= mean_cost.min() * (1.0 + 1e-12)))
-    points = ranked.reject_rate, mean_cost, np.append(ranked.confidence[::-1], np.inf)
-    return CostCurve(*map(frozen, points), total, ranked.costs, ranked.cut, chosen)
+    confidence = np.append(ranked.confidence[::-1], np.inf)
+    return CostCurve(ranked.reject_rate, mean_cost, confidence, total, ranked.costs, ranked.cut, chosen)

@@ -19,8 +19,8 @@ from abstain.arguments import real_number
 from abstain.costs.table import CostTable
 from abstain.costs.thresholds import distances
 from abstain.labels import classes_of
-from abstain.metrics.outcomes import has_costs
-from abstain.metrics.reading import are_decisions, read
+from abstain.metrics.outcomes import are_decisions, has_costs, read
+from abstain.rules.tuning.scored_rows import confidence_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,7 @@ class RankedRows:
                 f"{s.shape}, with {int(np.isnan(s).sum())} NaN."
             )
         if several:
-            second, first = np.partition(s, -2, axis=1)[:, -2:].T
-            with np.errstate(invalid="ignore"):
-                confidence = np.where(first == second, 0.0, first - second)
-            choice = np.argmax(s, axis=1)
+            confidence, choice = confidence_of(s, "lead"), np.argmax(s, axis=1)
         else:
             high = int(options["pos_label"] != outcomes.classes[0])
             confidence, choice = distances(s, cut), np.where(s > cut, high, 1 - high)

@@ -11,8 +11,7 @@ from abstain.costs.actions import Actions
 from abstain.labels import NO_CLASS
 from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frozen
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import Outcomes, read
 
 __all__ = ["ActionTable", "ClassTable", "RejectTable", "action_confusion_matrix", "counted"]
 
@@ -153,9 +152,8 @@ class ActionTable(Counts):
 
 def counted(outcomes: Outcomes) -> Counts:
     """Count outcomes in the table of their kind."""
-    named, two = outcomes.choices.names is not None, len(outcomes.classes) == 2
-    table = ActionTable if named else RejectTable if two else ClassTable
-    return table._of(outcomes)  # noqa: SLF001 (its own)
+    of_answers = RejectTable if len(outcomes.classes) == 2 else ClassTable
+    return (of_answers if outcomes.choices.answering else ActionTable)._of(outcomes)  # noqa: SLF001 (its own)
 
 
 def action_confusion_matrix(

@@ -13,8 +13,7 @@ from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import cost_curve
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import (

@@ -13,8 +13,8 @@ from abstain.estimators.fitting.implied import implied
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss
+from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
-from abstain.metrics.reading import read
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
