@@ -121,12 +121,8 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
     rank = max(1, int(np.floor(guarded.guard_.rate * (len(reference) + 1) * (1 + 1e-12))))
-    choices, known = counts.choices, None
-    names: tuple[Any, ...] = ()
-    rejecting: tuple[bool, ...] = ()
-    if choices is not None:
-        known = np.asarray(guarded.calibration_.choices, dtype=np.int64)
-        names, rejecting = choice_names(guarded)
+    known = None if counts.choices is None else np.asarray(guarded.calibration_.choices, dtype=np.int64)
+    names, rejecting = ((), ()) if known is None else choice_names(guarded)
     found: list[_Found] = []
     if counts.rows and len(reference):
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))
@@ -134,7 +130,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     if counts.rows:
         slack = math.floor(lacking(guarded) * counts.rows)
         unknown = 0 if known is None else len(reference) - int(known.sum())  # of rare classes, so not like the others
-        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))]
+        tables = [*_choices(counts.choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))]
         columns = (column.trimmed() for column in counts.columns if column.seen.missing is not None)
         tables += [(f"column {column.seen.name!r}", *_column(column)) for column in columns]
         results = shares_tests([table for *_, table in tables])
@@ -146,7 +142,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         for (name, kind, label, one), p in zip(found, corrected, strict=True)
     )
     cells = (counts.scores, before)
-    return Drift(tests, share, counts.rows, len(reference), cells, rank, (choices, known), names)
+    return Drift(tests, share, counts.rows, len(reference), cells, rank, (counts.choices, known), names)
 
 
 def _choices(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.comparison.verdict import blind_costs, blind_names
+from abstain.comparison.verdict import blind
 from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
 from abstain.metrics.outcomes import Outcomes, read, stated
@@ -40,7 +40,7 @@ class Judge:
     @property
     def positive(self) -> Any:
         """The positive class, if two are answered or rejected; else None."""
-        return self.classes[1] if len(self.classes) == 2 and self.costs.names is None else None
+        return self.classes[1] if len(self.classes) == 2 and self.costs.answering else None
 
     @property
     def row_costs(self) -> NDArray[np.float64] | None:
@@ -54,8 +54,7 @@ class Judge:
 
     def blind(self, rows: Any) -> dict[str, NDArray[np.float64]]:
         """Return the costs of these rows if all are treated alike, by the name of the treatment: the reject first."""
-        costs = blind_costs(self.costs.take(rows), self.code[rows])
-        return dict(zip(blind_names(self.costs, self.classes), costs.T, strict=True))
+        return blind(self.costs.take(rows), self.classes, self.code[rows])
 
 
 def judge_of(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.rates import rates_of
-from abstain.comparison.text import as_html, as_text
+from abstain.comparison.text import as_html, as_text, rates_of
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import frame_of, frozen
 

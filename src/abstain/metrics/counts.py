@@ -15,7 +15,7 @@ from abstain.labels import NO_CLASS, Labels, layout
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.outcomes import Outcomes, negative_first
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "quotients"]
 
 # two classes that are not known, answered or rejected
 PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
@@ -97,33 +97,33 @@ class Counts:
     @property
     def selective_error(self) -> float:
         """Errors / accepted."""
-        return float(_quotients(self.errors, self.accepted))
+        return float(quotients(self.errors, self.accepted))
 
     @property
     def selective_accuracy(self) -> float:
         """Correct answers / accepted."""
-        return float(_quotients(np.diag(self.answers).sum(), self.accepted))
+        return float(quotients(np.diag(self.answers).sum(), self.accepted))
 
     @property
     def class_coverage(self) -> NDArray[np.float64]:
         """Share of the rows of each true class that were not rejected, shape (n_classes,)."""
-        return _quotients(self.counts[:, ~self.choices.rejecting].sum(axis=1), self.counts.sum(axis=1))
+        return quotients(self.counts[:, ~self.choices.rejecting].sum(axis=1), self.counts.sum(axis=1))
 
     @property
     def class_selective_error(self) -> NDArray[np.float64]:
         """Errors as a share of the accepted rows of each true class, shape (n_classes,)."""
         accepted = self.answers.sum(axis=1)
-        return _quotients(accepted - np.diag(self.answers), accepted)
+        return quotients(accepted - np.diag(self.answers), accepted)
 
     @property
     def class_sensitivity(self) -> NDArray[np.float64]:
         """Correct answers as a share of the accepted rows of each true class, shape (n_classes,)."""
-        return _quotients(np.diag(self.answers), self.answers.sum(axis=1))
+        return quotients(np.diag(self.answers), self.answers.sum(axis=1))
 
     @property
     def class_predictivity(self) -> NDArray[np.float64]:
         """Share of the answers of each class that are correct, shape (n_classes,)."""
-        return _quotients(np.diag(self.answers), self.answers.sum(axis=0))
+        return quotients(np.diag(self.answers), self.answers.sum(axis=0))
 
     @property
     def sensitivity(self) -> float:
@@ -179,7 +179,7 @@ class Counts:
         return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=index)
 
 
-def _quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
+def quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
     """Return parts / wholes, nan where the whole is 0."""
     parts, wholes = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
     return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)

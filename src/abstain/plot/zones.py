@@ -62,7 +62,6 @@ class Zone:
 
 def zones_of(rule: Rule) -> tuple[Zone, ...]:
     """Return the actions, on one score from the lowest to the highest; those that hand the case on are grey."""
-    named = rule.costs is not None and rule.costs.names is not None
     levels = rule.decider.levels if isinstance(rule.decider, Cuts) else None
     if levels is not None:
         order, ends = list(levels.choices), (-np.inf, *levels.cuts, np.inf)
@@ -79,6 +78,6 @@ def zones_of(rule: Rule) -> tuple[Zone, ...]:
         else:
             colour, alpha = CLASSES[(others if answer == NO_CLASS else answer) % len(CLASSES)][0], 0.15
             others += answer == NO_CLASS
-        name = "reject" if answer == NO_CLASS and not named else str(label)
+        name = "reject" if answer == NO_CLASS and rule.answering else str(label)
         zones.append(Zone(name, colour, alpha, ends[k], ends[k + 1], answer, bool(rule.hands_on[at]), label))
     return tuple(zones)

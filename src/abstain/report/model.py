@@ -268,7 +268,7 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="classes" if judge.costs.names is None else "actions",
+            kind="classes" if judge.costs.answering else "actions",
             by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
             choices=choice_names(judge.costs, judge.classes),

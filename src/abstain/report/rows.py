@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.report.text import plain
+from abstain.rules.tuning.scored_rows import confidence_of
 
 # Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores and LISTED rejected rows.
 EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 500
@@ -192,6 +193,6 @@ def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray
     """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
     rows = np.flatnonzero(rejected)
     if score is not None and np.ndim(score) == 2:
-        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
-        rows = rows[np.argsort(second - first, kind="stable")]
+        lead = confidence_of(np.asarray(score, dtype=np.float64)[rows], "lead")
+        rows = rows[np.argsort(-lead, kind="stable")]
     return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])

@@ -1,11 +1,26 @@
-"""The axes of a display: those passed in, or new ones."""
+"""What every display has: the axes that it draws on, those passed in or new ones, and their figure."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+
+@dataclass(eq=False)
+class Display:
+    """A picture; its `plot` sets the axes `ax_` and the figure `figure_`."""
+
+    ax_: Axes = field(init=False, repr=False)
+    figure_: FigureBase = field(init=False, repr=False)
+
+    def _on(self, ax: Axes | None) -> Axes:
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        return self.ax_
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
