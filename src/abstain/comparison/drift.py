@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from abstain.arguments import real_number
 from abstain.comparison.batch_counts import DriftCounts, choice_names, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
-from abstain.comparison.two_samples import (
-    Table,
-    Tested,
-    beyond_test,
-    cells_of,
-    holm,
-    scores_test,
-    shares_tests,
-)
+from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of, holm, scores_test, shares_tests
 from abstain.estimators.novelty.column_range import SeenNumbers
 from abstain.estimators.novelty.outside_ranges import OutsideColumn
 

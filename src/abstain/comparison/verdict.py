@@ -177,18 +177,10 @@ def verdict_on(
     interval = interval_of_mean(paired, bounds, confidence, n_candidates * len(alternatives))
     low, high = (_unrounded(end, float(means[at])) for end in interval)
     order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
-    return Verdict(
-        name=name,
-        cost=float(cost.mean()),
-        reject_rate=reject_rate,
-        alternatives=tuple((names[other], float(means[other])) for other in order),
-        saving=saving,
-        interval=(low, high),
-        confidence=confidence,
-        same=not paired.any(),
-        needs_machine=names[at] in machines,
-        n_candidates=n_candidates,
-    )
+    known = tuple((names[other], float(means[other])) for other in order)
+    same, by_machine = not paired.any(), names[at] in machines
+    own = name, float(cost.mean()), reject_rate
+    return Verdict(*own, known, saving, (low, high), confidence, same, by_machine, n_candidates)
 
 
 def cautions(

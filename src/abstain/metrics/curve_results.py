@@ -89,11 +89,9 @@ class Curve(ReadOnly):
         return ""
 
     def to_frame(self) -> Any:
-        """The points as a pandas DataFrame."""
-        return frame_of(self._columns())
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return arrays_of(self)
+        """The points as a pandas DataFrame; what belongs to the segments between them stands at their start."""
+        parts, n = arrays_of(self), len(getattr(self, self.kind.x))
+        return frame_of({name: np.append(part, [np.nan] * (n - len(part))) for name, part in parts.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +186,6 @@ class ErrorRejectCurve(Curve):
         """Error rate at any reject rate in [0, 1], linear between the points."""
         return self._at(reject_rate)
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return super()._columns() | {"slope": np.append(self.slope, np.nan)}  # to the next point
-
 
 @dataclass(frozen=True)
 class OperatingPoint:
@@ -256,8 +251,9 @@ class CostCurve(Curve):
         best = self.operating_point
         return f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return super()._columns() | {"chosen": np.arange(len(self.mean_cost)) == self.chosen}
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame, with the point of least cost marked."""
+        return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
 
     def _half_width(self, at: int) -> float:
         """D of the rule "reject where |score - cut| <= D"; 0 if nothing is rejected."""

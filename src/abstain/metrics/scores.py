@@ -14,18 +14,6 @@ from abstain.labels import classes_of
 from abstain.metrics.outcomes import Outcomes, has_costs, known_positive, read, stated
 from abstain.metrics.tables import counted
 
-__all__ = [
-    "coverage",
-    "error_rate",
-    "mean_cost",
-    "positive_predictivity",
-    "reject_confusion_matrix",
-    "reject_rate",
-    "selective_accuracy",
-    "selective_error",
-    "sensitivity",
-]
-
 # The metrics of one class, and why those of accepted rows may be undefined.
 OF_ONE_CLASS = {"sensitivity": "class_sensitivity", "positive_predictivity": "class_predictivity"}
 _EMPTY = {

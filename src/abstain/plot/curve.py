@@ -15,19 +15,8 @@ from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curve_results import KINDS
 from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
+from abstain.plot import palette
 from abstain.plot.display import Display
-from abstain.plot.palette import (
-    CHOSEN,
-    CURVE,
-    DECIDED,
-    FAINT,
-    REFERENCE,
-    curves_on,
-    legend_inside,
-    mark,
-    next_stroke,
-    quiet,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,18 +171,13 @@ class CurveDisplay(Display):
         prices = {"costs": costs[0], "row_costs": costs[1]}
         own = given | (prices if cls.kind == "cost" else {})
         curve, (level, count) = getattr(curves, f"{cls.kind}_curve")(y, score, **own), band
-        around, chosen = None, None
-        if level is not None:
-            around = bootstrap_band(cls.kind, y, score, level=level, n_resamples=count, **own)
+        settings = {"level": level, "n_resamples": count}
+        display = cls(curve, name, None if level is None else bootstrap_band(cls.kind, y, score, **settings, **own))
         if costs != (None, None):
-            chosen = cls._at(curve, curves.cost_curve(y, score, **prices, **given).operating_point.reject_rate)
-        return cls(curve, name, around, chosen)
-
-    @classmethod
-    def _at(cls, curve: Any, rejected: float) -> Point | None:
-        """The curve's point at a reject rate; None if nothing is accepted and the curve is undefined there."""
-        x = rejected if curve.kind.nothing else 1.0 - rejected
-        return (x, float(curve.at(x))) if curve.kind.defined(np.asarray(x)) else None
+            rejected = curves.cost_curve(y, score, **prices, **given).operating_point.reject_rate
+            x = rejected if curve.kind.nothing else 1.0 - rejected
+            display.chosen = (x, float(curve.at(x))) if curve.kind.defined(np.asarray(x)) else None
+        return display
 
     @classmethod
     def _decided(cls, outcomes: Outcomes) -> Point | None:
@@ -205,10 +189,10 @@ class CurveDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, next to any curves there, or into a new figure."""
         ax = self._on(ax)
-        alone = curves_on(ax) == 0
-        colour, style, marker = next_stroke(ax)
-        x, y = self._drawn()
-        self.line_ = ax.plot(x, y, color=colour, linestyle=style, linewidth=1.8, label=self._label(), gid=CURVE)[0]
+        alone = palette.curves_on(ax) == 0
+        colour, style, marker = palette.next_stroke(ax)
+        shown = {"color": colour, "linestyle": style, "label": self._label(), "gid": palette.CURVE}
+        self.line_ = ax.plot(*self._drawn(), linewidth=1.8, **shown)[0]
         ends = None if self.band is None else (self.band.grid, self.band.lower, self.band.upper)
         self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
         self.marks_ = self._mark(ax, colour, marker)
@@ -216,9 +200,9 @@ class CurveDisplay(Display):
             self._axes(ax)
             self._references(ax)
         else:  # the reference lines apply only to a single curve
-            for line in [line for line in ax.lines if line.get_gid() == REFERENCE]:
+            for line in [line for line in ax.lines if line.get_gid() == palette.REFERENCE]:
                 line.remove()
-        legend_inside(ax)
+        palette.legend_inside(ax)
         return self
 
     def _drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -229,9 +213,9 @@ class CurveDisplay(Display):
 
     def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
         chosen, decided = "least on the curve, in hindsight", "its own thresholds"
-        points = ((CHOSEN, chosen, self.chosen), (DECIDED, decided, self.decided))
+        points = ((palette.CHOSEN, chosen, self.chosen), (palette.DECIDED, decided, self.decided))
         return [
-            ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **mark(colour, marker, gid))[0]
+            ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **palette.mark(colour, marker, gid))[0]
             for gid, what, at in points
             if at is not None
         ]
@@ -255,7 +239,7 @@ class CurveDisplay(Display):
     def _axes(self, ax: Axes) -> None:
         from matplotlib.ticker import PercentFormatter
 
-        quiet(ax)
+        palette.quiet(ax)
         ax.set(xlabel=_SHARES[self.curve.kind.x], ylabel=self._y_label(), xlim=(-0.01, 1.01))
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
         if self.kind != "cost":
@@ -269,4 +253,4 @@ class CurveDisplay(Display):
         """Reference lines for a single curve."""
 
     def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
-        ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)
+        ax.plot(x, y, color=palette.FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=palette.REFERENCE)
