@@ -138,7 +138,7 @@ def compare(
     def read(name: str, predicted: NDArray[Any], reject_label: Any) -> Outcomes:
         """The outcomes of the predictions, each time a row is repeated."""
         try:
-            return judge.outcomes(decided, predicted, reject_label, weight)
+            return judge.outcomes(predicted, reject_label, decided, weight)
         except ValueError as error:
             error.add_note(f"Raised by the predictions of model {name!r} in abstain.compare.")
             raise

@@ -47,12 +47,12 @@ class Judge:
         """The costs of each row, as a model takes them; None if all rows have the same."""
         return row_array(self.costs) if self.costs.per_row else None
 
-    def outcomes(self, rows: Any, predicted: Any, reject_label: Any, weight: Any = None) -> Outcomes:
+    def outcomes(self, predicted: Any, reject_label: Any, rows: Any = slice(None), weight: Any = None) -> Outcomes:
         """Read the predictions for these rows."""
         given = {"pos_label": self.positive, "reject_label": reject_label, "classes": self.classes}
         return read(self.truth[rows], predicted, self.costs.take(rows), sample_weight=weight, **given)
 
-    def blind(self, rows: Any) -> dict[str, NDArray[np.float64]]:
+    def blind(self, rows: Any = slice(None)) -> dict[str, NDArray[np.float64]]:
         """Return the costs of these rows if all are treated alike, by the name of the treatment: the reject first."""
         return blind(self.costs.take(rows), self.classes, self.code[rows])
 

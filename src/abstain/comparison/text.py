@@ -86,22 +86,16 @@ def in_words(comparison: Comparison) -> str:
     cost = f"{comparison.mean_cost[at]:.4g} per row ({_interval(comparison)} {low:.3g} to {high:.3g})"
     if len(comparison.names) == 1:
         return f"{comparison.best} costs {cost}."
-    order = [comparison.names[other] for other in np.argsort(comparison.mean_cost, kind="stable") if other != at]
-    same = [name for name in order if name in comparison.not_told_apart]
-    more = [name for name in order if name not in same]
-    words = [f"{comparison.best} costs least: {cost}."]
-    if more:
-        words.append(f"Significantly more than that: {'; '.join(_by(comparison, name) for name in more)}.")
-    if same:
-        words.append(f"Not significantly more: {'; '.join(same)}.")
-    words.append(_HINDSIGHT)
-    return " ".join(words)
-
-
-def _by(comparison: Comparison, name: str) -> str:
-    at = comparison.names.index(name)
-    low, high = comparison.difference_interval[at]
-    return f"{name}, by {comparison.difference[at]:.3g} ({low:.3g} to {high:.3g})"
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for other in np.argsort(comparison.mean_cost, kind="stable").tolist():
+        name, (low, high) = comparison.names[other], comparison.difference_interval[other]
+        significant = name not in comparison.not_told_apart
+        by = f", by {comparison.difference[other]:.3g} ({low:.3g} to {high:.3g})" if significant else ""
+        if other != at:
+            found[significant].append(f"{name}{by}")
+    openings = {True: "Significantly more than that", False: "Not significantly more"}
+    words = [f"{opening}: {'; '.join(found[which])}." for which, opening in openings.items() if found[which]]
+    return " ".join([f"{comparison.best} costs least: {cost}.", *words, _HINDSIGHT])
 
 
 def _interval(comparison: Comparison) -> str:

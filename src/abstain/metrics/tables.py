@@ -51,8 +51,7 @@ class RejectTable(Counts):
         cls, y_true: Any, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
     ) -> Self:
         """Count predictions by true class; the arguments are those of every metric of predictions."""
-        options = {"pos_label": pos_label, "reject_label": reject_label, "sample_weight": sample_weight}
-        found = read(y_true, y_pred, **options)
+        found = read(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
         if len(found.classes) > 2:
             raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
         return cls._of(found)

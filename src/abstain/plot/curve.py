@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +16,7 @@ from abstain.metrics.curve_results import KINDS
 from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
 from abstain.plot import palette
-from abstain.plot.display import Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.lines import Line2D
+from abstain.plot.display import Axes, Display, Line2D
 
 Point = tuple[float, float]
 _SHARES = {"reject_rate": "reject rate (share of all rows)", "coverage": "coverage (share of all rows accepted)"}
@@ -60,7 +55,7 @@ class CurveDisplay(Display):
     chosen: Point | None = None
     decided: Point | None = None
     line_: Line2D = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
+    band_: Any = field(init=False, repr=False)
     marks_: list[Line2D] = field(init=False, repr=False)
 
     # set by each subclass: the name of its function in `abstain.metrics` and of its kind, and texts

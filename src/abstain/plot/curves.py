@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from abstain.comparison.text import stated_costs
 from abstain.plot.curve import CurveDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from abstain.plot.display import Axes
 
 __all__ = ["AccuracyRejectDisplay", "CostCurveDisplay", "ErrorRejectDisplay", "RiskCoverageDisplay"]
 

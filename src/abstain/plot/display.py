@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
+    from matplotlib.lines import Line2D
+else:
+    Axes = FigureBase = Line2D = Any  # matplotlib is imported only to draw
+
+__all__ = ["Axes", "Display", "Line2D", "axes_or_new"]
 
 
 @dataclass(eq=False)

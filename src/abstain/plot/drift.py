@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.drift import drift
 from abstain.comparison.drift_result import Drift
-from abstain.plot.display import Display, axes_or_new
+from abstain.plot.display import Axes, Display, axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, legend_inside, narrow, quiet, wrapped
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _PARTS = 10  # of the calibration rows, by how unusual they are
 _MOST = 12  # decisions drawn

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.implied import implied
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
-from abstain.plot.display import Display
+from abstain.plot.display import Axes, Display, Line2D
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.deciders import PerRow
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from abstain.costs.table import CostTable
 
 
 @dataclass(eq=False)
@@ -154,9 +149,8 @@ class LossDisplay(Display):
 
     def _draw(self, ax: Axes, sign: int, f: NDArray[np.float64]) -> Line2D:
         loss, colour = self.loss.of(sign), POSITIVE if sign > 0 else NEGATIVE
-        name = "positive class, y = +1" if sign > 0 else "negative class, y = −1"
-        if self.classes is not None:
-            name = f"{self.classes[sign > 0]}, y = {'+1' if sign > 0 else '−1'}"
+        names = self.classes or ("negative class", "positive class")
+        name = f"{names[sign > 0]}, y = {'+1' if sign > 0 else '−1'}"
         line = ax.plot(f, loss.value(sign * f), color=colour, linewidth=2.0, label=name)[0]
         if self.likelihood:
             ax.plot(f, np.logaddexp(0.0, -sign * f), "--", color=colour, linewidth=1.2, label="−log-likelihood")

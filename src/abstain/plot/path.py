@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.plot.display import Display
+from abstain.plot.display import Axes, Display
 from abstain.plot.palette import LINE, NEGATIVE, POSITIVE, quiet
 from abstain.solvers.path import RegularizationPath
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KINDS = ("sets", "coefficients")
 # The sets for one and for two knots, by margin (docs/theory.md); with more knots they are only numbered.

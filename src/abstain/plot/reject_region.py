@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
-from abstain.plot.display import Display
+from abstain.plot.display import Axes, Display
 from abstain.plot.palette import CLASSES, LINE, legend_below
 from abstain.plot.zones import Zone, zones_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+Floats = NDArray[np.float64]
 _EDGE = (0.1, 0.05)  # shares of width and height; a label closer to the frame would be cut off
 
 
@@ -48,11 +46,11 @@ class RejectRegionDisplay(Display):
     >>> display = RejectRegionDisplay.from_estimator(clf, X, y)
     """
 
-    xx0: NDArray[np.float64]
-    xx1: NDArray[np.float64]
-    score: NDArray[np.float64]
+    xx0: Floats
+    xx1: Floats
+    score: Floats
     zones: tuple[Zone, ...]
-    X: NDArray[np.float64]
+    X: Floats
     truth: NDArray[np.intp]
     choice: NDArray[np.intp]
     classes: tuple[str, ...]
@@ -164,18 +162,16 @@ def _places(labels: Any, known: list[Any]) -> NDArray[np.intp]:
     return found
 
 
-def _plane(points: NDArray[np.float64], resolution: int, margin: float) -> tuple[NDArray[np.float64], ...]:
+def _plane(points: Floats, resolution: int, margin: float) -> tuple[Floats, ...]:
     """Coordinates of a grid over the range of the points, extended by the share `margin` on each side."""
     low, high = points.min(axis=0), points.max(axis=0)
     pad = margin * np.where(high > low, high - low, 1.0)
     return tuple(np.meshgrid(*np.linspace(low - pad, high + pad, resolution).T))
 
 
-def _draw_levels(
-    ax: Axes, grid: tuple[NDArray[np.float64], ...], styles: dict[float, str], samples: NDArray[np.float64] | None
-) -> None:
+def _draw_levels(ax: Axes, grid: tuple[Floats, ...], styles: dict[float, str], samples: Floats | None) -> None:
     """Draw the contour of ``grid = (x, y, score)`` at each level in its line style, labelled if samples are given."""
-    taken: list[NDArray[np.float64]] = []
+    taken: list[Floats] = []
     for level, style in styles.items():
         if not grid[-1].min() < level < grid[-1].max():
             continue  # matplotlib warns about levels outside the range
@@ -186,9 +182,7 @@ def _draw_levels(
             _number(ax, f"{level:+.4g}".replace("-", "−") if level else "0", vertices, samples, taken)
 
 
-def _number(
-    ax: Axes, text: str, line: NDArray[np.float64], samples: NDArray[np.float64], taken: list[NDArray[np.float64]]
-) -> None:
+def _number(ax: Axes, text: str, line: Floats, samples: Floats, taken: list[Floats]) -> None:
     """Write a label on the line, far from the samples and from the places `taken`, and add its place to them."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
     place = (line - low) / (high - low)  # in shares of the axes, so that distances match what is seen
@@ -205,7 +199,7 @@ def _number(
     ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=white, zorder=4)
 
 
-def _distance(points: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distance(points: Floats, others: Floats) -> Floats:
     """Distance from each point to the nearest of the others; inf without others."""
     apart = np.linalg.norm(points[:, None, :] - others[None, :, :], axis=2)
     return np.asarray(apart.min(axis=1, initial=np.inf))

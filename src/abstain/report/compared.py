@@ -10,7 +10,7 @@ import numpy as np
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import in_words, missing_rules
 from abstain.comparison.verdict import Verdict
-from abstain.report.line_plot import tick_step
+from abstain.report.curves import tick_step
 from abstain.report.text import amount, plain, share
 
 _NAME, _SENTENCE = 60, 2000
