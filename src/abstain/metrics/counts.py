@@ -149,7 +149,10 @@ class Counts:
 
     def mean_cost(self, costs: Any) -> float:
         """The mean over all rows of the cost of their decision."""
-        return self._mean(self._values(checked_costs(costs)))
+        values = self._values(checked_costs(costs))
+        if values.ndim > 2:
+            raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
+        return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
 
     def _values(self, costs: CostTable) -> NDArray[np.float64]:
         """Return costs in the order of the counts; an error if they are for other classes or actions."""
@@ -166,11 +169,6 @@ class Counts:
             labels = Labels(np.array(sorted(known)), known[1] if len(known) == 2 else None, None, rejects=False)
             costs = negative_first(costs.named(labels), labels)
         return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
-
-    def _mean(self, values: NDArray[np.float64]) -> float:
-        if values.ndim > 2:
-            raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
-        return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
 
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""

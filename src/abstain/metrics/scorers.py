@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -72,25 +73,19 @@ class RejectScorer:
     ) -> float:
         """Return a metric of the decisions, which rows with costs of their own may change."""
         several = len(fitted.classes) > 2
-        label = self.pos_label if several else fitted.positive
-        options = {
-            "pos_label": label,
+        label, assumed = self.pos_label if several else fitted.positive, self.pos_label is None and fitted.assumed
+        if assumed and not several and self.name in OF_ONE_CLASS:
+            warn_if_assumed(self.name, y_true)
+        options = {  # without a pos_label, so that the metric warns if the costs depend on it
+            "pos_label": None if assumed and self.costs is not None else label,
             "reject_label": fitted.reject_label if self.reject_label == "auto" else self.reject_label,
             "sample_weight": weight,
             "row_costs": row_costs if self.name == "mean_cost" else None,
             "classes": fitted.classes,
         }
-        if self.pos_label is None and not several and fitted.assumed:
-            if self.costs is not None:
-                options["pos_label"] = None  # so that the metric warns if the costs depend on it
-            if self.name in OF_ONE_CLASS:
-                warn_if_assumed(self.name, y_true)
         takes = row_costs is not None and fitted.rule is not None and fitted.rule.takes_rows
-        if takes and not several and fitted.positive != fitted.rule.labels.positive:
-            raise ValueError(
-                f"pos_label={self.pos_label!r} is not the positive class of the machine, "
-                f"{fitted.rule.labels.positive!r}, by which it reads row_costs; leave it out."
-            )
+        if takes:
+            fitted.rule_for(len(np.asarray(y_true)), row_costs)  # an error if pos_label is not that of the machine
         predicted = decide(fitted.estimator, X, row_costs).label if takes else fitted.estimator.predict(X)
         outcomes = read(y_true, predicted, fitted.costs if self.costs is None else self.costs, **options)
         return measured(self.name, outcomes, label)

@@ -146,7 +146,7 @@ class ActionTable(Counts):
     @property
     def mean_cost(self) -> float:  # type: ignore[override]
         """The mean cost of the actions taken."""
-        return self._mean(self.choices.values)
+        return super().mean_cost(self.choices)
 
 
 def counted(outcomes: Outcomes) -> Counts:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide
@@ -187,10 +187,13 @@ class CurveDisplay(Display):
         alone = palette.curves_on(ax) == 0
         colour, style, marker = palette.next_stroke(ax)
         shown = {"color": colour, "linestyle": style, "label": self._label(), "gid": palette.CURVE}
-        self.line_ = ax.plot(*self._drawn(), linewidth=1.8, **shown)[0]
+        own = getattr(self.curve, self.curve.kind.x)
+        x = np.union1d(own, np.linspace(own[0], own[-1], 201))  # between its points the curve is not always straight
+        self.line_ = ax.plot(x, self.curve.at(x), linewidth=1.8, **shown)[0]
         ends = None if self.band is None else (self.band.grid, self.band.lower, self.band.upper)
         self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
-        self.marks_ = self._mark(ax, colour, marker)
+        marks = (palette.CHOSEN, self.chosen), (palette.DECIDED, self.decided)
+        self.marks_ = [self._mark(ax, gid, at, palette.mark(colour, marker, gid)) for gid, at in marks if at]
         if alone:
             self._axes(ax)
             self._references(ax)
@@ -200,20 +203,11 @@ class CurveDisplay(Display):
         palette.legend_inside(ax)
         return self
 
-    def _drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All points of the curve, and values between them, where the curve is not always straight."""
-        own = getattr(self.curve, self.curve.kind.x)
-        x = np.union1d(own, np.linspace(own[0], own[-1], 201))
-        return x, self.curve.at(x)
-
-    def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
-        chosen, decided = "least on the curve, in hindsight", "its own thresholds"
-        points = ((palette.CHOSEN, chosen, self.chosen), (palette.DECIDED, decided, self.decided))
-        return [
-            ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **palette.mark(colour, marker, gid))[0]
-            for gid, what, at in points
-            if at is not None
-        ]
+    def _mark(self, ax: Axes, gid: str, at: Point, style: dict[str, Any]) -> Line2D:
+        what = "least on the curve, in hindsight" if gid == palette.CHOSEN else "its own thresholds"
+        rejected = at[0] if self.curve.kind.nothing else 1.0 - at[0]
+        words = f"{what}: {self._count(rejected)} rejected, {self.reading.format(at[1])}"
+        return ax.plot([at[0]], [at[1]], label=words, **style)[0]
 
     def _label(self) -> str:
         band = "" if self.band is None else f", {100 * self.band.level:.3g}% band"
@@ -223,10 +217,6 @@ class CurveDisplay(Display):
         """A share of the rows as a number of rows, or as a weight if the total weight is not an integer."""
         total = float(self.curve.total_weight)
         return f"{share * total:,.0f} rows" if total.is_integer() else f"weight {share * total:,.4g}"
-
-    def _reading(self, x: float, y: float) -> str:
-        rejected = x if self.curve.kind.nothing else 1.0 - x
-        return f"{self._count(rejected)} rejected, {self.reading.format(y)}"
 
     def _y_label(self) -> str:
         return self.y_label

@@ -76,8 +76,7 @@ class DriftDisplay(Display):
         """Draw into `ax`, one or two axes, or into a new figure."""
         if ax is None:
             ax = axes_or_new(None)
-            if self.drift.choices[0] is not None and self.drift.choices[1] is not None:
-                ax = _two(ax)
+            ax = ax if self.drift.choices[0] is None or self.drift.choices[1] is None else _two(ax)
         self.axes_ = tuple(np.ravel(np.array(ax, dtype=object)))
         self.bars_ = {"scores": self._scores(self._on(self.axes_[0]))}
         if len(self.axes_) > 1 and self.drift.choices[0] is not None:
