@@ -40,7 +40,7 @@ class Judge:
     @property
     def positive(self) -> Any:
         """The positive class, if two are answered or rejected; else None."""
-        return self.classes[1] if len(self.classes) == 2 and self.costs.answering else None
+        return self.classes[1] if self.costs.pair else None
 
     @property
     def row_costs(self) -> NDArray[np.float64] | None:

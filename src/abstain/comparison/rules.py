@@ -142,8 +142,7 @@ def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, 
 
 def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
-    supported = costs.answering and costs.n_classes == 2 and not costs.per_row
-    why = TWO_CLASSES if not supported else "" if costs.symmetric else EQUAL_COSTS
+    why = TWO_CLASSES if costs.per_row or not costs.pair else "" if costs.symmetric else EQUAL_COSTS
     found = dict.fromkeys((BARTLETT_WEGKAMP, EMBEDDED), why) if why else {EMBEDDED: SPARSE} if sparse else {}
     dense = [name for name in MACHINES if name in machines and not MACHINES[name].takes_sparse]
     return (found if SVM in machines else {}) | {title_of(name): SPARSE for name in dense if sparse}

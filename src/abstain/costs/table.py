@@ -116,6 +116,11 @@ class CostTable:
         """Whether the actions are the answers and a reject, and have no names of their own."""
         return self.names is None
 
+    @property
+    def pair(self) -> bool:
+        """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
+        return self.answering and self.n_classes == 2 and self.answers[1] == NO_CLASS
+
     def titles(self, classes: Sequence[Any], reject: Any = "reject") -> tuple[Any, ...]:
         """Return the names of the actions: their own, or the classes that they answer and `reject`."""
         return self.names or tuple(reject if answer == NO_CLASS else classes[answer] for answer in self.answers)

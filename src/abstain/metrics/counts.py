@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abstain.costs.costs import Costs
 from abstain.costs.naming import checked_costs
 from abstain.costs.table import CostTable
-from abstain.labels import NO_CLASS, Labels, layout
+from abstain.labels import NO_CLASS, Labels
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.outcomes import Outcomes, negative_first
 
@@ -36,7 +36,7 @@ class Counts:
     @property
     def pair(self) -> bool:
         """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
-        return self.choices.answering and self.choices.answers == layout(2)
+        return self.choices.pair
 
     @property
     def names(self) -> tuple[Any, ...]:

@@ -63,8 +63,8 @@ def report_for(
     """
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
     prices: Any = fitted.costs if costs is None else costs
-    several, answering = len(fitted.classes) > 2, prices is None or prices.answering
-    by_thresholds = answering and not several and row_costs is None
+    several = len(fitted.classes) > 2
+    by_thresholds = row_costs is None and not several and (prices is None or prices.answering)
     thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
     if prices is None and row_costs is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs costs: pass them.")
