@@ -87,7 +87,7 @@ def read_pairs(
     if true.size == 0:
         raise ValueError("y_true is empty; a metric needs at least one row.")
     if names is not None:
-        labels = Labels(np.array(known), pos_label, None, rejects=False)
+        labels = Labels(np.array(known), None, None, rejects=False)
         truth = positions(true, known or (), "y_true", "the classes of the costs")
         return Pairs(truth, positions(predicted, names, "y_pred", "the actions"), labels)
     labels, stand_in = _labels(true, predicted, pos_label, reject_label, known)

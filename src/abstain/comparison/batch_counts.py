@@ -90,9 +90,9 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     """The choices in the order of ``calibration_.choices``, and whether each of them rejects."""
-    costs = getattr(getattr(guarded, "rule_", None), "costs", None)
-    if costs is not None and costs.names is not None:
-        return costs.names, costs.hands_on
+    rule = getattr(guarded, "rule_", None)
+    if rule is not None and not rule.answering:
+        return rule.costs.names, rule.costs.hands_on
     classes = np.asarray(guarded.classes_).tolist()
     return (*classes, "reject"), (*[False] * len(classes), True)
 

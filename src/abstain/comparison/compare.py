@@ -126,7 +126,7 @@ def compare(
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
     _check_classes(judge, folds)
     decided = np.concatenate([test for _, test in folds])
-    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose, row_costs=judge.row_costs)
+    answers = held_out(chosen, X, truth, folds, groups=groups, row_costs=judge.row_costs, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
     def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -137,7 +137,7 @@ def compare(
     def read(name: str, predicted: NDArray[Any], reject_label: Any) -> Outcomes:
         """The outcomes of the predictions, each time a row is repeated."""
         try:
-            return judge.outcomes(decided, predicted, reject_label, weight)
+            return judge.outcomes(predicted, reject_label, decided, weight)
         except ValueError as error:
             error.add_note(f"Raised by the predictions of model {name!r} in abstain.compare.")
             raise
@@ -149,18 +149,18 @@ def compare(
     blind = judge.blind(rows)
     return Comparison(
         names=tuple(chosen),
-        prices=frozen(np.column_stack([mean(one.cost) for one in outcomes])),
-        rows=frozen(rows),
+        prices=np.column_stack([mean(one.cost) for one in outcomes]),
+        rows=rows,
         scores=tuple(None if one.score is None else mean(one.score) for one in answers),
         tables=tuple(map(counted, outcomes)),
-        fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
-        predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),
+        fit_seconds=np.array([one.fit_seconds for one in answers]),
+        predict_seconds=np.array([one.predict_seconds for one in answers]),
         costs=judge.costs,
         confidence=level,
         n_splits=len(folds),
         left_out=tuple(missing.items()),
         classes=judge.classes,
-        blind_prices=frozen(np.column_stack(list(blind.values()))),
+        blind_prices=np.column_stack(list(blind.values())),
         blind_names=tuple(blind),
         forced_prices=tuple(None if one is None else mean(one.cost) for one in forced),
         novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
@@ -181,7 +181,7 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        reject = "auto" if judge.costs.names is not None else usable_reject_label(np.unique(judge.truth))
+        reject = usable_reject_label(np.unique(judge.truth)) if judge.costs.answering else "auto"
         labels = {"pos_label": judge.positive, "reject_label": reject}
         rules = default_rules(judge.costs, **labels, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)

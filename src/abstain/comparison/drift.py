@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain.arguments import real_number
 from abstain.comparison.batch_counts import DriftCounts, choice_names, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
-from abstain.comparison.two_samples import (
-    Table,
-    Tested,
-    beyond_test,
-    cells_of,
-    holm,
-    scores_test,
-    shares_tests,
-)
+from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of, holm, scores_test, shares_tests
 from abstain.estimators.novelty.column_range import SeenNumbers
 from abstain.estimators.novelty.outside_ranges import OutsideColumn
 
 __all__ = ["drift", "drift_of"]
 
 _Found = tuple[str, str, Any, Tested]  # name, kind, label, result
-_Named = tuple[str, Callable[[int], tuple[str, Any]], Table]  # name, kind and label of a category, counts
-_Counts = NDArray[np.int64] | None
+_Named = tuple[str, list[tuple[str, Any]], Table]  # name, kind and label of each category, counts
 
 
 def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
@@ -121,24 +111,22 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
     rank = max(1, int(np.floor(guarded.guard_.rate * (len(reference) + 1) * (1 + 1e-12))))
-    choices, known = counts.choices, None
-    names: tuple[Any, ...] = ()
-    rejecting: tuple[bool, ...] = ()
-    if choices is not None:
-        known = np.asarray(guarded.calibration_.choices, dtype=np.int64)
-        names, rejecting = choice_names(guarded)
+    known = None if counts.choices is None else np.asarray(guarded.calibration_.choices, dtype=np.int64)
+    names, rejecting = ((), ()) if known is None else choice_names(guarded)
     found: list[_Found] = []
     if counts.rows and len(reference):
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))
         found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
     if counts.rows:
         slack = math.floor(lacking(guarded) * counts.rows)
-        unknown = 0 if known is None else len(reference) - int(known.sum())  # of rare classes, so not like the others
-        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))]
+        tables: list[_Named] = []
+        if counts.choices is not None and known is not None:
+            unknown = len(reference) - int(known.sum())  # of rare classes, so not like the others
+            tables += _choices(counts.choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))
         columns = (column.trimmed() for column in counts.columns if column.seen.missing is not None)
         tables += [(f"column {column.seen.name!r}", *_column(column)) for column in columns]
         results = shares_tests([table for *_, table in tables])
-        found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
+        found += [(name, *of[one.at], one) for (name, of, _), one in zip(tables, results, strict=True)]
     found = [one for one in found if one[-1].least < 1.0]  # the others cannot differ
     corrected = holm([one[-1].p_value for one in found], [one[-1].least for one in found])
     tests = tuple(
@@ -146,35 +134,31 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         for (name, kind, label, one), p in zip(found, corrected, strict=True)
     )
     cells = (counts.scores, before)
-    return Drift(tests, share, counts.rows, len(reference), cells, rank, (choices, known), names)
+    return Drift(tests, share, counts.rows, len(reference), cells, rank, (counts.choices, known), names)
 
 
-def _choices(
-    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], moved: tuple[int, int]
-) -> Iterator[_Named]:
+def _choices(here: Any, before: Any, names: tuple[Any, ...], rejecting: Any, moved: Any) -> Iterator[_Named]:
     """Compare the share of rejects, then which of the other choices are made."""
-    if here is None or before is None:
-        return
     if rejecting.any():
         sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
-        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], 0, *moved)
+        yield "rejects", [("rejects", None)], Table(sides[0], sides[1], 0, *moved)
     decided = np.flatnonzero(~rejecting)
     if len(decided) > 1 and here[decided].any() and before[decided].any():
         table = Table(here[decided], before[decided], 0, *moved)
-        yield "decisions", lambda at: ("decisions", names[decided[at]]), table
+        yield "decisions", [("decisions", names[at]) for at in decided], table
 
 
-def _column(here: OutsideColumn) -> tuple[Callable[[int], tuple[str, Any]], Table]:
+def _column(here: OutsideColumn) -> tuple[list[tuple[str, Any]], Table]:
     """Compare the missing cells and the categories."""
-    before = here.seen
+    before, missing = here.seen, ("missing", here.seen.name)
     if isinstance(before, SeenNumbers) or not before.counts or before.rest:
         # Numbers; or more categories than are kept: they are the most frequent ones of training, and not of both.
         absent = here.rows - here.present
         table = Table(np.array([absent, here.present]), np.array([before.missing, before.present]))
-        return lambda _: ("missing", before.name), table
-    labels = [*before.counts, *here.unseen]
+        return [missing], table
+    labels = [("category", (before.name, label)) for label in (*before.counts, *here.unseen)]
     hidden = [here.hidden] * (here.hidden > 0)
     cells = np.array([here.missing, *here.known, *here.unseen.values(), *hidden])
     known = np.array([before.missing, *before.counts.values()])
     table = Table(cells, np.append(known, np.zeros(len(cells) - len(known), dtype=np.int64)), here.hidden)
-    return lambda at: ("category", (before.name, labels[at - 1])) if at else ("missing", before.name), table
+    return [missing, *labels], table

@@ -1,4 +1,4 @@
-"""Drift: the result of `abstain.drift`."""
+"""Drift: the result of `abstain.drift`, as values, in one sentence, as a text table and for notebooks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.drift_text import as_html, as_text, sentence_of, words_of
+from abstain.comparison.text import aligned
+from abstain.html import html_table
 from abstain.metrics.frames import frame_of
 
 __all__ = ["Drift", "DriftTest"]
 
+_NAMED = 3  # differences in the sentence
+_LINES = 20  # tests in the tables
+_HEAD = ("", "here", "before", "difference", "p-value", "corrected")
 # Differences between shares, from 0 to 1, in words.
 _EFFECTS = ((0.05, "negligible"), (0.15, "small"), (0.3, "moderate"))
 
@@ -58,7 +62,37 @@ class DriftTest:
     @property
     def words(self) -> str:
         """The two shares in words."""
-        return words_of(self)
+        here, before = percent(self.here), percent(self.before)
+        if self.kind == "scores" and self.before == 0:
+            return f"{here} of the rows are more unusual than all calibration rows"
+        if self.kind == "scores":
+            return f"{here} of the rows are as unusual as the most unusual {before} at calibration"
+        if self.kind in ("missing", "category"):
+            column, value = (self.label, "no value") if self.kind == "missing" else self._category
+            return f"{here} of the rows have {value} in column {_quoted(column)}, {before} in training"
+        what = {
+            "novel": "of the rows are novel",
+            "rejects": "of the rows are rejected by the classifier",
+            "decisions": f"of the decisions are {_quoted(self.label)}",
+        }[self.kind]
+        return f"{here} {what}, {before} at calibration"
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """The cells of a table."""
+        name = {
+            "scores": "scores above the largest difference",
+            "decisions": f"decisions: {_quoted(self.label)}",
+            "missing": f"{self.name}: no value",
+            "category": f"{self.name}: {self._category[1]}",
+        }.get(self.kind, self.name)
+        shares = percent(self.here), percent(self.before)
+        return (name, *shares, f"{self.difference:.3f} {self.effect}", f"{self.p_value:.2g}", f"{self.corrected:.2g}")
+
+    @property
+    def _category(self) -> tuple[Any, str]:
+        """The column and the category that differs most."""
+        return (self.label[0], _quoted(self.label[1])) if self.kind == "category" else (None, "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,8 +150,24 @@ class Drift:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one line."""
-        return sentence_of(self)
+        """The verdict in one line, with the largest significant differences."""
+        rows = f"{self.n_rows:,} row{'s' * (self.n_rows != 1)}"
+        if not self.tests:
+            return f"This batch cannot be compared with the training rows: it has {rows}."
+        if not self.drifted:
+            count = f"{len(self.tests)} test{'s' * (len(self.tests) != 1)}"
+            return f"This batch is like the training rows, as far as {count} on {rows} can tell."
+        named = [test.words for at, test in enumerate(self.significant) if at < _NAMED or test.name == "rejects"]
+        more = len(self.significant) - len(named)
+        listed = "; ".join([*named, *[f"{more} more difference{'s' * (more > 1)}"] * (more > 0)])
+        p = "< 1e-16" if self.p_value < 1e-16 else f"= {self.p_value:.1g}"
+        if self.effect == "negligible":
+            most = percent(self.significant[0].difference)
+            return (
+                f"This batch differs from the training rows (p {p}), but by little: no share by more than "
+                f"{most.removesuffix(' %')} percentage points; {listed}."
+            )
+        return f"This batch is unlike the training rows (p {p}): {listed}."
 
     def to_frame(self) -> Any:
         """One row per test, in the order of `tests`, as a pandas DataFrame."""
@@ -129,13 +179,34 @@ class Drift:
         return f"Drift(drifted={self.drifted}, p_value={self.p_value:.3g}, n_rows={self.n_rows}, level={self.level:g})"
 
     def __str__(self) -> str:
-        return as_text(self)
+        lines, notes = self._table()
+        return "\n".join([self.sentence, "", *aligned([_HEAD, *lines], left=(0,)), *notes[:-1], "", notes[-1]])
 
     def _repr_html_(self) -> str:
         """Return the tests as a table, for notebooks."""
-        return as_html(self)
+        lines, notes = self._table()
+        return html_table(self.sentence, ["test", *_HEAD[1:]], lines, " ".join(notes))
+
+    def _table(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """Return a line for each test, the most significant first, and notes on them."""
+        order = sorted(self.tests, key=lambda test: (test.corrected, test.p_value))
+        more = len(order) - _LINES
+        note = (
+            f"{self.n_rows:,} rows here, {self.n_calibration:,} at calibration; columns are compared with all training "
+            f"rows. p-values corrected for {len(self.tests)} tests; level {self.level:g}."
+        )
+        return [test.line for test in order[:_LINES]], [*[f"and {more} more, less significant"] * (more > 0), note]
 
 
 def effect_of(difference: float) -> str:
     """A difference between shares in a word."""
     return next((word for bound, word in _EFFECTS if difference < bound), "large")
+
+
+def percent(share: float) -> str:
+    """A share in percent, with two digits below 10 %."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.2g} %"
+
+
+def _quoted(value: Any) -> str:
+    return repr(str(value)[:60])

@@ -15,7 +15,6 @@ from sklearn.utils.metaestimators import _safe_split as safe_split
 from abstain.costs.cuts import Thresholds
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.routing import decider, group_parameters, row_cost_parameters
-from abstain.estimators.fitting.splitting import Groups
 from abstain.estimators.unwrap import FittedClassifier, decide
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -66,18 +65,10 @@ class HeldOut:
 
 
 def held_out(
-    models: Mapping[str, Any],
-    X: Any,
-    y: NDArray[Any],
-    groups: Groups | None,
-    folds: Folds,
-    *,
-    verbose: bool,
-    row_costs: NDArray[np.float64] | None = None,
+    models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *, groups: Any, row_costs: Any, verbose: bool
 ) -> list[HeldOut]:
     """Fit all models on all folds, one at a time so that their times can be compared."""
-    done = 0
-    answers = []
+    done, answers = 0, []
     with SearchLine("compare", len(models) * len(folds), shown=verbose) as line:
         for name, model in models.items():
             parts = []

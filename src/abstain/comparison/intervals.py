@@ -55,7 +55,7 @@ def interval_of_mean(
         return least, most
     level = (1.0 - confidence) / (2.0 * max(n_statements, 1))
     middle = _most_frequent(values)
-    above, below = (_Side.of(np.maximum(part, 0.0)) for part in (values - middle, middle - values))
+    above, below = (_Side(np.maximum(part, 0.0)) for part in (values - middle, middle - values))
     spread = math.sqrt(above.variance * below.variance)
     together = above.total * below.total / (n - 1) / spread if spread > 0 else 0.0
     stretch = float(stats.t.isf(level, n - 1) / stats.norm.isf(level))
@@ -72,14 +72,10 @@ def interval_of_mean(
 class _Side:
     """The rows on one side of the most frequent value: the sum of their distances from it, and its variance."""
 
-    def __init__(self, total: float, variance: float) -> None:
-        self.total, self.variance = total, variance
-
-    @classmethod
-    def of(cls, distance: NDArray[np.float64]) -> _Side:
-        n, total = len(distance), float(distance.sum())
-        variance = n / (n - 1) * (float(np.square(distance).sum()) - total**2 / n)
-        return cls(total, variance if variance > 1e-12 * total**2 / n else 0.0)
+    def __init__(self, distance: NDArray[np.float64]) -> None:
+        n, self.total = len(distance), float(distance.sum())
+        variance = n / (n - 1) * (float(np.square(distance).sum()) - self.total**2 / n)
+        self.variance = variance if variance > 1e-12 * self.total**2 / n else 0.0
 
     def shortfall(self, level: float) -> float:
         """How far the lower end is below the sum."""

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.comparison.verdict import blind_costs, blind_names
+from abstain.comparison.verdict import blind
 from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read, stated
+from abstain.metrics.outcomes import Outcomes, read, stated
 
 __all__ = ["Judge", "judge_of"]
 
@@ -41,22 +40,21 @@ class Judge:
     @property
     def positive(self) -> Any:
         """The positive class, if two are answered or rejected; else None."""
-        return self.classes[1] if len(self.classes) == 2 and self.costs.names is None else None
+        return self.classes[1] if self.costs.pair else None
 
     @property
     def row_costs(self) -> NDArray[np.float64] | None:
         """The costs of each row, as a model takes them; None if all rows have the same."""
         return row_array(self.costs) if self.costs.per_row else None
 
-    def outcomes(self, rows: Any, predicted: Any, reject_label: Any, weight: Any = None) -> Outcomes:
+    def outcomes(self, predicted: Any, reject_label: Any, rows: Any = slice(None), weight: Any = None) -> Outcomes:
         """Read the predictions for these rows."""
         given = {"pos_label": self.positive, "reject_label": reject_label, "classes": self.classes}
         return read(self.truth[rows], predicted, self.costs.take(rows), sample_weight=weight, **given)
 
-    def blind(self, rows: Any) -> dict[str, NDArray[np.float64]]:
+    def blind(self, rows: Any = slice(None)) -> dict[str, NDArray[np.float64]]:
         """Return the costs of these rows if all are treated alike, by the name of the treatment: the reject first."""
-        costs = blind_costs(self.costs.take(rows), self.code[rows])
-        return dict(zip(blind_names(self.costs, self.classes), costs.T, strict=True))
+        return blind(self.costs.take(rows), self.classes, self.code[rows])
 
 
 def judge_of(

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.rates import rates_of
-from abstain.comparison.text import as_html, as_text
+from abstain.comparison.text import as_html, as_text, rates_of
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
-from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.frames import ReadOnly, frame_of, frozen
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(ReadOnly):
     """Models compared on the same held-out rows; the result of `abstain.compare`.
 
     Attributes
@@ -128,23 +127,21 @@ class Comparison:
         forced = self.forced_prices[chosen] if self.forced_prices else None
         machines = {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
         machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
-        counts = self.tables[chosen]
-        return verdict_on(
-            self.names[chosen],
-            self.prices[:, chosen],
-            dict(zip(self.blind_names, self.blind_prices.T, strict=True)),
-            machines,
-            reject_rate=counts.reject_rate,
-            largest=self._largest,
-            confidence=self.confidence,
-            n_candidates=len(candidates),
-        )
+        blind = dict(zip(self.blind_names, self.blind_prices.T, strict=True))
+        own, rate = (self.names[chosen], self.prices[:, chosen]), self.tables[chosen].reject_rate
+        given = {"reject_rate": rate, "largest": self._largest, "confidence": self.confidence}
+        return verdict_on(*own, blind, machines, n_candidates=len(candidates), **given)
 
     def to_frame(self) -> Any:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
-        order = np.argsort(self.mean_cost, kind="stable")
-        columns = {name: np.asarray(column)[order] for name, column in self._columns().items()}
-        return frame_of(columns, index=[self.names[at] for at in order])
+        columns: dict[str, Any] = {}
+        for name in ("mean_cost", "difference"):
+            lower, upper = getattr(self, f"{name}_interval").T
+            columns |= {name: getattr(self, name), f"{name}_lower": lower, f"{name}_upper": upper}
+        rates = [rates_of(table) for table in self.tables]
+        columns |= {name: [of_model[name] for of_model in rates] for name in rates[0]}
+        columns |= {"fit_seconds": self.fit_seconds, "predict_seconds": self.predict_seconds}
+        return frame_of(columns, index=self.names).iloc[np.argsort(self.mean_cost, kind="stable")]
 
     def __repr__(self) -> str:
         return f"Comparison(names={self.names}, rows={len(self.rows)}, n_splits={self.n_splits}, best={self.best!r})"
@@ -155,21 +152,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Return the models as a table, for notebooks."""
         return as_html(self)
-
-    def _columns(self) -> dict[str, Any]:
-        interval, apart = self.mean_cost_interval, self.difference_interval
-        rates = [rates_of(table) for table in self.tables]
-        return {
-            "mean_cost": self.mean_cost,
-            "mean_cost_lower": interval[:, 0],
-            "mean_cost_upper": interval[:, 1],
-            "difference": self.difference,
-            "difference_lower": apart[:, 0],
-            "difference_upper": apart[:, 1],
-            **{name: [of_model[name] for of_model in rates] for name in rates[0]},
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-        }
 
     @property
     def _largest(self) -> float:

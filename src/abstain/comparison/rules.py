@@ -105,14 +105,14 @@ def default_rules(
 def _of_svms(costs: Any, named: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
     """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
     plain = RejectSVCCV(**_GRID)  # inside rejectors, which may fit it to the places of the classes
-    hinge, own, at_means = "double hinge" if costs.names is None else "tangent hinge", costs, dict[str, Any]()
+    answering, mean = costs.answering, mean_costs(costs) if costs.per_row else costs
+    hinge = "double hinge" if answering else "tangent hinge"
+    own = None if costs.per_row and answering else mean  # whose actions the rows have costs for
+    rules: dict[str, Any] = {hinge: RejectSVCCV(own, **named, **_GRID)}
     if costs.per_row:
-        mean = mean_costs(costs)
-        own = None if costs.names is None else mean  # whose actions the rows have costs for
-        at_means = {f"{hinge}{MEAN}": AtMeans(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)}
-    rules: dict[str, Any] = {hinge: RejectSVCCV(own, **named, **_GRID)} | at_means
+        rules[f"{hinge}{MEAN}"] = AtMeans(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)
     chow = {"SVM, Chow on Platt": ThresholdRejector(plain, own, method="chow", **named)}
-    if costs.per_row or costs.names is not None:
+    if costs.per_row or not answering:
         return rules | chow
     methods = {"SVM, cut on the lead": "symmetric"}
     if costs.n_classes == 2:
@@ -142,16 +142,10 @@ def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, 
 
 def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
-    found = {}
-    if SVM in machines:
-        if costs.per_row or costs.names is not None or costs.n_classes > 2:
-            found = {BARTLETT_WEGKAMP: TWO_CLASSES, EMBEDDED: TWO_CLASSES}
-        elif not costs.symmetric:
-            found = {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
-        elif sparse:
-            found = {EMBEDDED: SPARSE}
+    why = TWO_CLASSES if costs.per_row or not costs.pair else "" if costs.symmetric else EQUAL_COSTS
+    found = dict.fromkeys((BARTLETT_WEGKAMP, EMBEDDED), why) if why else {EMBEDDED: SPARSE} if sparse else {}
     dense = [name for name in MACHINES if name in machines and not MACHINES[name].takes_sparse]
-    return found | {title_of(name): SPARSE for name in dense if sparse}
+    return (found if SVM in machines else {}) | {title_of(name): SPARSE for name in dense if sparse}
 
 
 def title_of(machine: str) -> str:

@@ -8,45 +8,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.comparison.rates import heading, rates_of
 from abstain.html import html_table, percent
+from abstain.metrics.counts import Counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from abstain.comparison.result import Comparison
 
-_HEAD = ("", "mean cost", "{level} interval", "difference from best", "")
+# The rates of a table of counts that have another name in a text than in a data frame.
+_WORDS = {
+    "reject_rate": "rejected",
+    "error_rate": "errors",
+    "selective_error": "selective error",
+    "positive_predictivity": "predictivity",
+    "worst_class_error": "worst class",
+}
 SIGNIFICANT = "All differences from the best are significant."
 _MACHINES = (
     "All intervals are for the machines fitted on these folds and do not include variation between training sets."
 )
 _HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
-_TAIL = ("fit", "predict")
 _MOST = 6  # classes or actions named in a title
 
 
 def as_text(comparison: Comparison) -> str:
     """The models from the cheapest to the most expensive, with notes on the intervals."""
-    level = f"{100 * comparison.confidence:.4g}%"
-    head = tuple(word.format(level=level) for word in _HEAD) + _rate_heads(comparison) + _TAIL
-    order = np.argsort(comparison.mean_cost, kind="stable")
-    body = [_line(comparison, int(at)) for at in order]
-    further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in alternatives(comparison)]
-    lines = aligned([head, *body, *further], left=(0, 3))
-    notes = [*_notes(comparison, level), *missing_rules(comparison)]
+    lines = aligned(_table(comparison), left=(0, 3))
+    notes = [*_notes(comparison), *missing_rules(comparison)]
     return "\n".join([_title(comparison), "", *lines, "", *judged(comparison), *notes])
 
 
 def judged(comparison: Comparison) -> list[str]:
     """The verdict as a sentence; none if the labels are unknown."""
     return [] if comparison.verdict is None else [comparison.verdict.sentence]
-
-
-def alternatives(comparison: Comparison) -> list[tuple[str, float]]:
-    """The alternatives of the verdict that are not models themselves, with their mean costs, from the cheapest."""
-    found = () if comparison.verdict is None else comparison.verdict.alternatives
-    return [(name, cost) for name, cost in found if name not in comparison.names]
 
 
 def missing_rules(comparison: Comparison) -> list[str]:
@@ -56,14 +51,32 @@ def missing_rules(comparison: Comparison) -> list[str]:
 
 def as_html(comparison: Comparison) -> str:
     """The same table for notebooks, with the significant differences in words."""
-    order = np.argsort(comparison.mean_cost, kind="stable").tolist()
-    rates = _rate_heads(comparison)[:2]
-    columns = ("model", "mean cost", _interval(comparison), "difference from best", *rates)
-    lines = [_line(comparison, at) for at in order]
-    shown = [(*line[:4], *line[5 : 5 + len(rates)]) for line in lines]
-    further = [(name, f"{cost:.4g}", *[""] * (len(columns) - 2)) for name, cost in alternatives(comparison)]
+    head, *rows = ((*row[:4], *row[5:7]) for row in _table(comparison))
     words = " ".join([in_words(comparison), *judged(comparison)])
-    return html_table(_title(comparison), columns, [*shown, *further], words)
+    return html_table(_title(comparison), ("model", *head[1:]), rows, words)
+
+
+def _table(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The head, the models from the cheapest, and the alternatives of the verdict that are not models themselves."""
+    rates = [_WORDS.get(rate, rate.removeprefix("share_")[:20]) for rate in rates_of(comparison.tables[0])]
+    head = ("", "mean cost", _interval(comparison), "difference from best", "", *rates, "fit", "predict")
+    order = np.argsort(comparison.mean_cost, kind="stable").tolist()
+    found = () if comparison.verdict is None else comparison.verdict.alternatives
+    further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in found if name not in comparison.names]
+    return [head, *(_line(comparison, at) for at in order), *further]
+
+
+def rates_of(table: Counts) -> dict[str, float]:
+    """Return the rates of rejects and errors, and of the positive class or the worst; of actions, their shares."""
+    found = {"reject_rate": table.reject_rate}
+    if not table.choices.answering:
+        shares = (table.counts.sum(axis=0) / table.total).tolist()
+        return found | {f"share_{name}": share for name, share in zip(table.names, shares, strict=True)}
+    found |= {"error_rate": table.error_rate, "selective_error": table.selective_error}
+    if table.pair:
+        return found | {"sensitivity": table.sensitivity, "positive_predictivity": table.positive_predictivity}
+    known = [error for error in table.class_selective_error.tolist() if math.isfinite(error)]
+    return found | {"worst_class_error": max(known, default=math.nan)}
 
 
 def in_words(comparison: Comparison) -> str:
@@ -73,22 +86,16 @@ def in_words(comparison: Comparison) -> str:
     cost = f"{comparison.mean_cost[at]:.4g} per row ({_interval(comparison)} {low:.3g} to {high:.3g})"
     if len(comparison.names) == 1:
         return f"{comparison.best} costs {cost}."
-    order = [comparison.names[other] for other in np.argsort(comparison.mean_cost, kind="stable") if other != at]
-    same = [name for name in order if name in comparison.not_told_apart]
-    more = [name for name in order if name not in same]
-    words = [f"{comparison.best} costs least: {cost}."]
-    if more:
-        words.append(f"Significantly more than that: {'; '.join(_by(comparison, name) for name in more)}.")
-    if same:
-        words.append(f"Not significantly more: {'; '.join(same)}.")
-    words.append(_HINDSIGHT)
-    return " ".join(words)
-
-
-def _by(comparison: Comparison, name: str) -> str:
-    at = comparison.names.index(name)
-    low, high = comparison.difference_interval[at]
-    return f"{name}, by {comparison.difference[at]:.3g} ({low:.3g} to {high:.3g})"
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for other in np.argsort(comparison.mean_cost, kind="stable").tolist():
+        name, (low, high) = comparison.names[other], comparison.difference_interval[other]
+        significant = name not in comparison.not_told_apart
+        by = f", by {comparison.difference[other]:.3g} ({low:.3g} to {high:.3g})" if significant else ""
+        if other != at:
+            found[significant].append(f"{name}{by}")
+    openings = {True: "Significantly more than that", False: "Not significantly more"}
+    words = [f"{opening}: {'; '.join(found[which])}." for which, opening in openings.items() if found[which]]
+    return " ".join([f"{comparison.best} costs least: {cost}.", *words, _HINDSIGHT])
 
 
 def _interval(comparison: Comparison) -> str:
@@ -117,10 +124,6 @@ def _difference(comparison: Comparison, at: int) -> str:
     return f"{comparison.difference[at]:+.3g} ({low:+.3g} to {high:+.3g})"
 
 
-def _rate_heads(comparison: Comparison) -> tuple[str, ...]:
-    return tuple(heading(rate) for rate in rates_of(comparison.tables[0]))
-
-
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
     labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
@@ -137,7 +140,7 @@ def _title(comparison: Comparison) -> str:
 def stated_costs(costs: Any) -> str:
     """The costs in a few words."""
     own = "each row has its own costs: " if costs.per_row else ""
-    if costs.names is not None:
+    if not costs.answering:
         names = [str(name)[:60] for name in costs.names[:_MOST]] + ["..."] * (costs.n_actions > _MOST)
         return f"{own}{costs.n_actions} actions: {', '.join(names)}"
     mean = costs.with_values(costs.values.mean(axis=0)) if own else costs
@@ -155,7 +158,8 @@ def _range(values: NDArray[np.float64]) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def _notes(comparison: Comparison, level: str) -> list[str]:
+def _notes(comparison: Comparison) -> list[str]:
+    level = f"{100 * comparison.confidence:.4g}%"
     if len(comparison.names) == 1:
         return [f"The interval is for the machines fitted on these folds, with {level} confidence."]
     ties = len(comparison.not_told_apart) - 1

@@ -22,28 +22,25 @@ from abstain.comparison.intervals import interval_of_mean
 from abstain.costs.table import CostTable
 from abstain.html import percent
 
-__all__ = ["FORCED", "REJECTING", "Verdict", "blind_costs", "blind_names", "cautions", "verdict_on"]
+__all__ = ["FORCED", "REJECTING", "Verdict", "blind", "cautions", "verdict_on"]
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
 
 
-def blind_costs(costs: CostTable, code: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the costs of rows if one action is taken for all: columns as in `blind_names`, rejecting first."""
-    return np.column_stack([costs.of(code, np.full(len(code), action)) for action in _order(costs)])
+def blind(costs: CostTable, classes: Sequence[Any], code: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
+    """Return the costs of rows if all are treated alike, by the name of the treatment: first a reject without a name.
 
-
-def blind_names(costs: CostTable, classes: Sequence[Any]) -> list[str]:
-    """Return the names of the alternatives that treat all rows alike, given the classes of the rows of the table."""
-    if costs.names is not None:
-        return [f"taking {str(name)[:60]!r} for every row" for name in costs.names]
-    answers = (classes[costs.answers[action]] for action in _order(costs)[1:])
-    return [REJECTING, *(f"deciding {str(label)[:60]!r} for every row" for label in answers)]
-
-
-def _order(costs: CostTable) -> list[int]:
-    return list(np.argsort([costs.names is None and not on for on in costs.hands_on], kind="stable"))
+    The classes are those of the rows of the table, and `code` has their places.
+    """
+    verb, reject = "deciding" if costs.answering else "taking", object()
+    names = [
+        REJECTING if name is reject else f"{verb} {str(name)[:60]!r} for every row"
+        for name in costs.titles(classes, reject)
+    ]
+    order = sorted(range(len(names)), key=lambda action: names[action] != REJECTING)
+    return {names[action]: costs.of(code, np.full(len(code), action)) for action in order}
 
 
 @dataclass(frozen=True)
@@ -180,18 +177,10 @@ def verdict_on(
     interval = interval_of_mean(paired, bounds, confidence, n_candidates * len(alternatives))
     low, high = (_unrounded(end, float(means[at])) for end in interval)
     order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
-    return Verdict(
-        name=name,
-        cost=float(cost.mean()),
-        reject_rate=reject_rate,
-        alternatives=tuple((names[other], float(means[other])) for other in order),
-        saving=saving,
-        interval=(low, high),
-        confidence=confidence,
-        same=not paired.any(),
-        needs_machine=names[at] in machines,
-        n_candidates=n_candidates,
-    )
+    known = tuple((names[other], float(means[other])) for other in order)
+    same, by_machine = not paired.any(), names[at] in machines
+    own = name, float(cost.mean()), reject_rate
+    return Verdict(*own, known, saving, (low, high), confidence, same, by_machine, n_candidates)
 
 
 def cautions(

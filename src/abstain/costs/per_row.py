@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abstain.arguments import warn_caller
 from abstain.costs.costs import Costs
 from abstain.costs.table import CostTable
-from abstain.labels import NO_CLASS, Labels
+from abstain.labels import Labels
 
 __all__ = ["mean_costs", "row_array", "row_cells", "row_table", "sample_costs", "warn_if_never"]
 
@@ -78,9 +78,8 @@ def warn_if_never(table: CostTable) -> None:
 
 
 def _actions(like: CostTable, labels: Labels) -> list[Any]:
-    known = labels.classes.tolist()
     reject = "reject" if labels.reject_label is None else labels.reject_label
-    return list(like.names or [reject if answer == NO_CLASS else known[answer] for answer in like.answers])
+    return list(like.titles(labels.classes.tolist(), reject))
 
 
 def _by_action(row_costs: Any, known: list[Any], actions: list[Any]) -> bool:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -114,8 +115,12 @@ class CostTable:
 
     @property
     def pair(self) -> bool:
-        """Whether one of two classes is answered or the row rejected, so that one class may be the positive one."""
+        """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
         return self.answering and self.n_classes == 2
+
+    def titles(self, classes: Sequence[Any], reject: Any = "reject") -> tuple[Any, ...]:
+        """Return the names of the actions: their own, or the classes that they answer and `reject`."""
+        return self.names or tuple(reject if answer == NO_CLASS else classes[answer] for answer in self.answers)
 
     @property
     def rejecting(self) -> NDArray[np.bool_]:

@@ -6,7 +6,6 @@ reject rates (coverages) in all resamples, with ties averaged; the band is the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.curve_results import KINDS, CurveKind
+from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 from abstain.metrics.ranking import RankedRows, running
 
 __all__ = ["CurveBand", "bootstrap_band"]
 
-# A curve on a grid, from one weight per ranked row.
-_Reading = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-_CURVES = ("accuracy_reject", "cost", "error_reject", "risk_coverage")
-
 
 @dataclass(frozen=True, eq=False)
-class CurveBand:
+class CurveBand(ReadOnly):
     """A pointwise bootstrap band around a curve.
 
     Attributes
@@ -54,8 +50,8 @@ class CurveBand:
 
     def to_frame(self) -> Any:
         """The band as a pandas DataFrame."""
-        axis = "coverage" if self.curve == "risk_coverage" else "reject_rate"
-        return frame_of({axis: self.grid, "estimate": self.estimate, "lower": self.lower, "upper": self.upper})
+        parts = arrays_of(self)
+        return frame_of({KINDS[self.curve].x: parts.pop("grid"), **parts})
 
 
 def bootstrap_band(
@@ -112,8 +108,8 @@ def bootstrap_band(
     >>> band.estimate, band.lower
     (array([0.25, 0.25, 0.  ]), array([0., 0., 0.]))
     """
-    if curve not in _CURVES:
-        raise ValueError(f"curve={curve!r} must be one of {', '.join(_CURVES)}.")
+    if curve not in KINDS:
+        raise ValueError(f"curve={curve!r} must be one of {', '.join(KINDS)}.")
     if (curve == "cost") != (costs is not None or row_costs is not None):
         raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are required for "cost" and not used otherwise.')
     if not 0.0 < real_number("level", level) < 1.0:
@@ -121,48 +117,36 @@ def bootstrap_band(
     count = real_number("n_resamples", n_resamples)
     if count < 1 or count % 1 != 0:
         raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
-    points = _checked_grid(curve, grid)
+    points = _checked_grid(KINDS[curve], grid)
     given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
     ranked = RankedRows.of(y_true, score, cut, costs=costs, **given)
-    reading = _reading(curve, ranked, points)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
     resampled = np.empty((int(n_resamples), len(points)))
     for values in resampled:
-        values[:] = reading(ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
+        values[:] = _at(points, curve, ranked, ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
     lower, upper = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
-    estimate = reading(ranked.weight)
-    ends = (frozen(estimate), frozen(lower), frozen(upper))
-    return CurveBand(curve, frozen(points), *ends, level=float(level), n_resamples=int(n_resamples))
+    estimate = _at(points, curve, ranked, ranked.weight)
+    return CurveBand(curve, points, estimate, lower, upper, float(level), int(n_resamples))
 
 
-def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64]) -> _Reading:
-    """The curve at the points as a function of the weights.
+def _at(points: NDArray[np.float64], curve: str, ranked: RankedRows, weight: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the curve at the points if the rows have these weights.
 
     A sum over the accepted rows is linear in the accepted weight between two confidences, which averages ties.
     """
-    coverage = points if curve == "risk_coverage" else 1.0 - points
-    rejected, saved = ranked.rejected, ranked.decided - ranked.rejected
-
-    def read(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        accepted = running(ranked.merged(weight))
-        share = weight / accepted[-1]
-        change = running(ranked.merged(share * saved))
-        value = np.sum(share * rejected) + np.interp(coverage, accepted / accepted[-1], change)
-        if curve == "risk_coverage":
-            return np.asarray(value / coverage)
-        return np.asarray(1.0 - value / coverage if curve == "accuracy_reject" else value)
-
-    return read
+    coverage, accepted = np.abs(points - KINDS[curve].nothing), running(ranked.merged(weight))
+    share = weight / accepted[-1]
+    change = running(ranked.merged(share * (ranked.decided - ranked.rejected)))
+    value = np.sum(share * ranked.rejected) + np.interp(coverage, accepted / accepted[-1], change)
+    value = value / coverage if KINDS[curve].ratio else value
+    return np.asarray(1.0 - value if curve == "accuracy_reject" else value)
 
 
-def _checked_grid(curve: str, grid: ArrayLike | None) -> NDArray[np.float64]:
-    hundredths = np.arange(101) / 100.0
+def _checked_grid(kind: CurveKind, grid: ArrayLike | None) -> NDArray[np.float64]:
+    points = np.arange(101) / 100.0 if grid is None else np.array(grid, dtype=np.float64)
     if grid is None:
-        return {"risk_coverage": hundredths[1:], "accuracy_reject": hundredths[:-1]}.get(curve, hundredths)
-    points = np.array(grid, dtype=np.float64)
-    low = points > 0 if curve == "risk_coverage" else points >= 0
-    high = points < 1 if curve == "accuracy_reject" else points <= 1
-    if points.ndim != 1 or not points.size or not (low & high).all():
-        within = {"risk_coverage": "coverages in (0, 1]", "accuracy_reject": "reject rates in [0, 1)"}
-        raise ValueError(f"grid={grid!r} must be a list of {within.get(curve, 'reject rates in [0, 1]')}.")
+        return points[kind.defined(points)]
+    if points.ndim != 1 or not points.size or not kind.defined(points).all():
+        shares = "coverages in (0, 1]" if kind.x == "coverage" else f"reject rates in [0, 1{')' if kind.ratio else ']'}"
+        raise ValueError(f"grid={grid!r} must be a list of {shares}.")
     return points

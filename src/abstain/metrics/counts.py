@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from abstain.arguments import checked_costs
 from abstain.costs.costs import Costs
 from abstain.costs.table import CostTable
-from abstain.labels import NO_CLASS, Labels, layout
+from abstain.labels import NO_CLASS, Labels
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import negative_first
-from abstain.reject_labels import free_label
+from abstain.metrics.outcomes import Outcomes, negative_first
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "quotients"]
 
 # two classes that are not known, answered or rejected
 PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
@@ -38,15 +36,13 @@ class Counts:
     @property
     def pair(self) -> bool:
         """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
-        return self.choices.names is None and self.choices.answers == layout(2)
+        return self.choices.pair
 
     @property
     def names(self) -> tuple[Any, ...]:
         """The names of the columns."""
-        if self.choices.names is not None or self.pair:
-            return self.choices.names or ("negative", "reject", "positive")
-        known = self.classes or ()
-        return tuple("reject" if answer == NO_CLASS else str(known[answer]) for answer in self.choices.answers)
+        known = ("negative", "positive") if self.pair else self.classes or ()
+        return self.choices.titles([str(label) for label in known])
 
     @property
     def total(self) -> float:
@@ -101,33 +97,33 @@ class Counts:
     @property
     def selective_error(self) -> float:
         """Errors / accepted."""
-        return float(_quotients(self.errors, self.accepted))
+        return float(quotients(self.errors, self.accepted))
 
     @property
     def selective_accuracy(self) -> float:
         """Correct answers / accepted."""
-        return float(_quotients(np.diag(self.answers).sum(), self.accepted))
+        return float(quotients(np.diag(self.answers).sum(), self.accepted))
 
     @property
     def class_coverage(self) -> NDArray[np.float64]:
         """Share of the rows of each true class that were not rejected, shape (n_classes,)."""
-        return _quotients(self.counts[:, ~self.choices.rejecting].sum(axis=1), self.counts.sum(axis=1))
+        return quotients(self.counts[:, ~self.choices.rejecting].sum(axis=1), self.counts.sum(axis=1))
 
     @property
     def class_selective_error(self) -> NDArray[np.float64]:
         """Errors as a share of the accepted rows of each true class, shape (n_classes,)."""
         accepted = self.answers.sum(axis=1)
-        return _quotients(accepted - np.diag(self.answers), accepted)
+        return quotients(accepted - np.diag(self.answers), accepted)
 
     @property
     def class_sensitivity(self) -> NDArray[np.float64]:
         """Correct answers as a share of the accepted rows of each true class, shape (n_classes,)."""
-        return _quotients(np.diag(self.answers), self.answers.sum(axis=1))
+        return quotients(np.diag(self.answers), self.answers.sum(axis=1))
 
     @property
     def class_predictivity(self) -> NDArray[np.float64]:
         """Share of the answers of each class that are correct, shape (n_classes,)."""
-        return _quotients(np.diag(self.answers), self.answers.sum(axis=0))
+        return quotients(np.diag(self.answers), self.answers.sum(axis=0))
 
     @property
     def sensitivity(self) -> float:
@@ -153,13 +149,16 @@ class Counts:
 
     def mean_cost(self, costs: Any) -> float:
         """The mean over all rows of the cost of their decision."""
-        return self._mean(self._values(checked_costs(costs)))
+        values = self._values(checked_costs(costs))
+        if values.ndim > 2:
+            raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
+        return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
 
     def _values(self, costs: CostTable) -> NDArray[np.float64]:
         """Return costs in the order of the counts; an error if they are for other classes or actions."""
-        if (costs.names, self.choices.names) != (None, None):
-            if (costs.names, costs.labels) != (self.choices.names, self.classes):
-                raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+        if costs.names != self.choices.names or (costs.names and costs.labels != self.classes):
+            raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+        if costs.names:
             return costs.values
         known = [label for label in self.classes or () if label is not None]
         if not known and costs.labels is not None:
@@ -167,25 +166,18 @@ class Counts:
         if len(known) == 1:  # the positive one
             known = [label for label in costs.labels or () if label not in known] + known
         if len(known) > 1:
-            free = free_label(np.array(known))
-            positive = known[1] if len(known) == 2 else None
-            labels = Labels.named(np.array(known), pos_label=positive, reject_label=free, rejects=True)
-            costs = negative_first(costs.named(labels))
+            labels = Labels(np.array(sorted(known)), known[1] if len(known) == 2 else None, None, rejects=False)
+            costs = negative_first(costs.named(labels), labels)
         return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
-
-    def _mean(self, values: NDArray[np.float64]) -> float:
-        if values.ndim > 2:
-            raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
-        return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
 
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
         known = ("negative", "positive") if self.pair else self.classes or ()
-        index = known if self.choices.names is not None else [str(label) for label in known]
+        index = [str(label) for label in known] if self.choices.answering else known
         return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=index)
 
 
-def _quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
+def quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
     """Return parts / wholes, nan where the whole is 0."""
     parts, wholes = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
     return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +12,90 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
 from abstain.html import html_table, percent
-from abstain.metrics.frames import frame_of
+from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
-__all__ = ["AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoint", "RiskCoverageCurve"]
+__all__ = ["KINDS", "AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoint", "RiskCoverageCurve"]
+
+
+@dataclass(frozen=True)
+class CurveKind:
+    """What a curve shows.
+
+    Attributes
+    ----------
+    title : str
+    y, x : str
+        The names of the arrays of the values and of the shares of the rows.
+    ratio : str
+        What is undefined if nothing is accepted; empty if the values are not ratios to the accepted rows.
+    """
+
+    title: str
+    y: str
+    x: str = "reject_rate"
+    ratio: str = ""
+
+    @property
+    def nothing(self) -> float:
+        """The share at which nothing is accepted."""
+        return 0.0 if self.x == "coverage" else 1.0
+
+    def defined(self, share: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return whether the curve has a value at each share."""
+        return np.asarray((share >= 0) & (share <= 1) & ((share != self.nothing) | (not self.ratio)))
+
+
+KINDS = {
+    "accuracy_reject": CurveKind("Accuracy among accepted rows", "accuracy", ratio="accuracy"),
+    "cost": CurveKind("Mean cost", "mean_cost"),
+    "error_reject": CurveKind("Error rate", "error_rate"),
+    "risk_coverage": CurveKind("Error among accepted rows", "risk", x="coverage", ratio="selective error"),
+}
+
+
+class Curve(ReadOnly):
+    """A value by share of the rows; the base class of the four curves."""
+
+    kind: ClassVar[CurveKind]
+    total_weight: float
+
+    def _at(self, given: ArrayLike) -> NDArray[np.float64]:
+        """Return the values at any shares: what is accepted is linear between two points, which averages ties."""
+        share, (x, nothing) = np.asarray(given, dtype=np.float64), (self.kind.x, self.kind.nothing)
+        if not ((share >= 0) & (share <= 1)).all():
+            raise ValueError(f"{x} must be in [0, 1]; got {share.min():g} to {share.max():g}.")
+        if not self.kind.defined(share).all():
+            bound = "below 1" if nothing else "above 0"
+            raise ValueError(f"{x} must be {bound}: the {self.kind.ratio} is undefined if nothing is accepted.")
+        points, values = getattr(self, x), getattr(self, self.kind.y)
+        if not self.kind.ratio:
+            return np.asarray(np.interp(share, points, values))
+        points, sums = np.append(points, nothing), np.append(np.abs(points - nothing) * values, 0.0)
+        order = np.argsort(points)
+        return np.asarray(np.interp(share, points[order], sums[order]) / np.abs(share - nothing))
+
+    def _repr_html_(self) -> str:
+        """Return the curve at a few points as a table, for notebooks."""
+        at = np.array(_SHOWN if self.kind.ratio else (*_SHOWN, 1.0))
+        at, x = (at, "rejected") if self.kind.nothing else (1.0 - at, "coverage")
+        points = [(f"{100 * x:.0f} %", y) for x, y in zip(at.tolist(), self._at(at).tolist(), strict=True)]
+        caption = f"{self.kind.title}, of {self.total_weight:,.7g} rows"
+        return html_table(caption, (x, self.kind.y.replace("_", " ")), points, self._note())
+
+    def _note(self) -> str:
+        return ""
+
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame; what belongs to the segments between them stands at their start."""
+        parts, n = arrays_of(self), len(getattr(self, self.kind.x))
+        return frame_of({name: np.append(part, [np.nan] * (n - len(part))) for name, part in parts.items()})
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCoverageCurve:
+class RiskCoverageCurve(Curve):
     """Error among accepted rows against coverage; see `risk_coverage_curve`.
 
     Attributes
@@ -44,26 +118,18 @@ class RiskCoverageCurve:
     total_weight: float
     aurc: float
 
+    kind = KINDS["risk_coverage"]
+
     def at(self, coverage: ArrayLike) -> NDArray[np.float64]:
         """Risk at any coverage in (0, 1]; tied rows are accepted in part, averaged over their orders."""
-        share = _checked_shares("coverage", coverage)
-        if not (share > 0).all():
-            raise ValueError("coverage must be above 0: the selective error is undefined if nothing is accepted.")
-        wrong = np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.coverage * self.risk))
-        return np.asarray(wrong / share)
+        return self._at(coverage)
 
-    def _repr_html_(self) -> str:
-        """Return the curve at a few points as a table, for notebooks."""
-        note = f"Area under the curve (AURC): {self.aurc:.4g}."
-        return _shown("Error among accepted rows", ("coverage", "risk"), self, np.subtract(1.0, _SHOWN), note)
-
-    def to_frame(self) -> Any:
-        """The points as a pandas DataFrame."""
-        return frame_of({"coverage": self.coverage, "risk": self.risk, "confidence": self.confidence})
+    def _note(self) -> str:
+        return f"Area under the curve (AURC): {self.aurc:.4g}."
 
 
 @dataclass(frozen=True, eq=False)
-class AccuracyRejectCurve:
+class AccuracyRejectCurve(Curve):
     """Accuracy among accepted rows against the reject rate; see `accuracy_reject_curve`.
 
     Attributes
@@ -83,26 +149,15 @@ class AccuracyRejectCurve:
     confidence: NDArray[np.float64]
     total_weight: float
 
+    kind = KINDS["accuracy_reject"]
+
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
         """Accuracy at any reject rate in [0, 1); tied rows are rejected in part, averaged over their orders."""
-        share = _checked_shares("reject_rate", reject_rate)
-        if not (share < 1).all():
-            raise ValueError("reject_rate must be below 1: the accuracy is undefined if nothing is accepted.")
-        right = (1.0 - self.reject_rate) * self.accuracy
-        accepted_right = np.interp(share, np.append(self.reject_rate, 1.0), np.append(right, 0.0))
-        return np.asarray(accepted_right / (1.0 - share))
-
-    def _repr_html_(self) -> str:
-        """Return the curve at a few points as a table, for notebooks."""
-        return _shown("Accuracy among accepted rows", ("rejected", "accuracy"), self, _SHOWN)
-
-    def to_frame(self) -> Any:
-        """The points as a pandas DataFrame."""
-        return frame_of({"reject_rate": self.reject_rate, "accuracy": self.accuracy, "confidence": self.confidence})
+        return self._at(reject_rate)
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorRejectCurve:
+class ErrorRejectCurve(Curve):
     """Error rate against the reject rate; see `error_reject_curve`.
 
     Attributes
@@ -125,18 +180,11 @@ class ErrorRejectCurve:
     confidence: NDArray[np.float64]
     total_weight: float
 
+    kind = KINDS["error_reject"]
+
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
         """Error rate at any reject rate in [0, 1], linear between the points."""
-        return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.error_rate))
-
-    def _repr_html_(self) -> str:
-        """Return the curve at a few points as a table, for notebooks."""
-        return _shown("Error rate", ("rejected", "error rate"), self, (*_SHOWN, 1.0))
-
-    def to_frame(self) -> Any:
-        """The points as a pandas DataFrame, with the slope to the next point; nan at the last."""
-        columns = {"reject_rate": self.reject_rate, "error_rate": self.error_rate}
-        return frame_of({**columns, "slope": np.append(self.slope, np.nan), "confidence": self.confidence})
+        return self._at(reject_rate)
 
 
 @dataclass(frozen=True)
@@ -157,7 +205,7 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class CostCurve:
+class CostCurve(Curve):
     """Mean cost against the reject rate; see `cost_curve`.
 
     Attributes
@@ -186,30 +234,26 @@ class CostCurve:
     cut: float
     chosen: int
 
+    kind = KINDS["cost"]
+
     @property
     def operating_point(self) -> OperatingPoint:
         """The point of least cost."""
-        half_width = self._half_width(self.chosen)
-        return OperatingPoint(
-            reject_rate=float(self.reject_rate[self.chosen]),
-            mean_cost=float(self.mean_cost[self.chosen]),
-            thresholds=Thresholds(self.cut - half_width, self.cut + half_width),
-        )
+        at, half_width = self.chosen, self._half_width(self.chosen)
+        thresholds = Thresholds(self.cut - half_width, self.cut + half_width)
+        return OperatingPoint(float(self.reject_rate[at]), float(self.mean_cost[at]), thresholds)
 
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
         """Mean cost at any reject rate in [0, 1]; tied rows are rejected in part, averaged over their orders."""
-        return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.mean_cost))
+        return self._at(reject_rate)
 
-    def _repr_html_(self) -> str:
-        """Return the curve at a few points as a table, for notebooks."""
+    def _note(self) -> str:
         best = self.operating_point
-        note = f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
-        return _shown("Mean cost", ("rejected", "mean cost"), self, (*_SHOWN, 1.0), note)
+        return f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
 
     def to_frame(self) -> Any:
         """The points as a pandas DataFrame, with the point of least cost marked."""
-        columns = {"reject_rate": self.reject_rate, "mean_cost": self.mean_cost, "confidence": self.confidence}
-        return frame_of({**columns, "chosen": np.arange(len(self.mean_cost)) == self.chosen})
+        return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
 
     def _half_width(self, at: int) -> float:
         """D of the rule "reject where |score - cut| <= D"; 0 if nothing is rejected."""
@@ -220,16 +264,3 @@ class CostCurve:
         # halfway, and strictly below the accepted one even if the two are adjacent floats
         rejected, accepted = float(self.confidence[at - 1]), float(self.confidence[at])
         return min(rejected / 2 + accepted / 2, math.nextafter(accepted, 0.0))
-
-
-def _checked_shares(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    share = np.asarray(value, dtype=np.float64)
-    if not ((share >= 0) & (share <= 1)).all():
-        raise ValueError(f"{name} must be in [0, 1]; got {share.min():g} to {share.max():g}.")
-    return share
-
-
-def _shown(title: str, columns: tuple[str, str], curve: Any, shares: ArrayLike, note: str = "") -> str:
-    at = np.asarray(shares, dtype=np.float64)
-    points = [(f"{100 * share:.0f} %", value) for share, value in zip(at.tolist(), curve.at(at).tolist(), strict=True)]
-    return html_table(f"{title}, of {curve.total_weight:,.7g} rows", columns, points, note)

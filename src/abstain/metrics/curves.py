@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
-from abstain.metrics.frames import frozen
+from abstain.metrics.outcomes import stated
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.reading import stated
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
@@ -61,14 +59,9 @@ def risk_coverage_curve(
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
     """
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
-    accepted, wrong = _accepted(ranked, ranked.wrong)
-    return RiskCoverageCurve(
-        coverage=frozen(accepted[1:] / accepted[-1]),
-        risk=frozen(wrong[1:] / accepted[1:]),
-        confidence=frozen(ranked.confidence),
-        total_weight=float(accepted[-1]),
-        aurc=area_of(ranked),
-    )
+    accepted, wrong = ranked.accepted, ranked.sums(ranked.wrong)
+    coverage, risk, total = accepted[1:] / accepted[-1], wrong[1:] / accepted[1:], float(accepted[-1])
+    return RiskCoverageCurve(coverage, risk, ranked.confidence, total, area_of(ranked))
 
 
 def accuracy_reject_curve(
@@ -95,13 +88,9 @@ def accuracy_reject_curve(
     (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
     """
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
-    accepted, right = _accepted(ranked, ~ranked.wrong)
-    return AccuracyRejectCurve(
-        reject_rate=frozen(_reject_rate(ranked)[:-1]),
-        accuracy=frozen(right[:0:-1] / accepted[:0:-1]),
-        confidence=frozen(ranked.confidence[::-1]),
-        total_weight=float(accepted[-1]),
-    )
+    accepted, right = ranked.accepted, ranked.sums(~ranked.wrong)
+    accuracy, total = right[:0:-1] / accepted[:0:-1], float(accepted[-1])
+    return AccuracyRejectCurve(ranked.reject_rate[:-1], accuracy, ranked.confidence[::-1], total)
 
 
 def error_reject_curve(
@@ -129,15 +118,10 @@ def error_reject_curve(
     (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
     """
     ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
-    accepted, wrong = _accepted(ranked, ranked.wrong)
-    newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
-    return ErrorRejectCurve(
-        reject_rate=frozen(_reject_rate(ranked)),
-        error_rate=frozen(wrong[::-1] / accepted[-1]),
-        slope=frozen(0.0 - newly[::-1]),
-        confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
-        total_weight=float(accepted[-1]),
-    )
+    total, wrong = float(ranked.accepted[-1]), ranked.sums(ranked.wrong)
+    slope = 0.0 - (ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight))[::-1]
+    confidence = np.append(ranked.confidence[::-1], np.inf)
+    return ErrorRejectCurve(ranked.reject_rate, wrong[::-1] / total, slope, confidence, total)
 
 
 def cost_curve(
@@ -187,30 +171,11 @@ def cost_curve(
     """
     given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
     ranked = RankedRows.of(y_true, score, cut, costs=stated(costs, row_costs), **given)
-    accepted = running(ranked.merged(ranked.weight))
-    share = ranked.weight / accepted[-1]
+    total = float(ranked.accepted[-1])
+    share = ranked.weight / total
     decided = running(ranked.merged(share * ranked.decided))
-    rejected = running(ranked.merged(share * ranked.rejected)[::-1])
-    mean_cost = decided[::-1] + rejected
+    mean_cost = decided[::-1] + running(ranked.merged(share * ranked.rejected)[::-1])
     # sums that differ only by rounding count as equal; ties go to the fewest rejects
     chosen = int(np.argmax(mean_cost <= mean_cost.min() * (1.0 + 1e-12)))
-    return CostCurve(
-        reject_rate=frozen(_reject_rate(ranked)),
-        mean_cost=frozen(mean_cost),
-        confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
-        total_weight=float(accepted[-1]),
-        costs=ranked.costs,
-        cut=ranked.cut,
-        chosen=chosen,
-    )
-
-
-def _accepted(ranked: RankedRows, rows: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Accepted weight of all rows and of the given rows, at 0, 1, ..., m distinct confidences."""
-    return running(ranked.merged(ranked.weight)), running(ranked.merged(ranked.weight * rows))
-
-
-def _reject_rate(ranked: RankedRows) -> NDArray[np.float64]:
-    """Share of the weight rejected at 0, 1, ..., m distinct confidences, starting with the lowest."""
-    rejected = running(ranked.merged(ranked.weight)[::-1])
-    return rejected / rejected[-1]
+    confidence = np.append(ranked.confidence[::-1], np.inf)
+    return CostCurve(ranked.reject_rate, mean_cost, confidence, total, ranked.costs, ranked.cut, chosen)

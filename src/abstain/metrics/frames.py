@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,3 +24,17 @@ def frozen(values: NDArray[Any]) -> NDArray[Any]:
     values = np.ascontiguousarray(values)
     values.setflags(write=False)
     return values
+
+
+def arrays_of(result: Any) -> dict[str, NDArray[Any]]:
+    """The arrays of a result, by name."""
+    parts = {field.name: getattr(result, field.name) for field in fields(result)}
+    return {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+
+
+class ReadOnly:
+    """A result whose arrays are read-only."""
+
+    def __post_init__(self) -> None:
+        for name, part in arrays_of(self).items():
+            object.__setattr__(self, name, frozen(part))

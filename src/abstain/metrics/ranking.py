@@ -19,8 +19,8 @@ from abstain.arguments import real_number
 from abstain.costs.cuts import distances
 from abstain.costs.table import CostTable
 from abstain.labels import classes_of
-from abstain.metrics.outcomes import has_costs
-from abstain.metrics.reading import are_decisions, read
+from abstain.metrics.outcomes import are_decisions, has_costs, read
+from abstain.rules.tuning.scored_rows import confidence_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,9 @@ class RankedRows:
                 f"{s.shape}, with {int(np.isnan(s).sum())} NaN."
             )
         if several:
-            second, first = np.partition(s, -2, axis=1)[:, -2:].T
-            with np.errstate(invalid="ignore"):
-                confidence = np.where(first == second, 0.0, first - second)
-            choice = np.argmax(s, axis=1)
+            confidence, choice = confidence_of(s, "lead"), np.argmax(s, axis=1)
         else:
-            turned = table.names is not None and options["pos_label"] == outcomes.classes[0]
-            high = 0 if turned else 1
+            high = int(options["pos_label"] != outcomes.classes[0])
             confidence, choice = distances(s, cut), np.where(s > cut, high, 1 - high)
         weight = np.ones(len(s)) if outcomes.weight is None else outcomes.weight
         wrong = choice != truth
@@ -98,6 +94,21 @@ class RankedRows:
         starts = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))
         rows = wrong[order], weight[order], decided[order], rejected[order]
         return cls(*rows, confidence[starts], starts, cut, table)
+
+    @property
+    def accepted(self) -> NDArray[np.float64]:
+        """The weight of the rows accepted at 0, 1, ..., m distinct confidences, starting with the highest."""
+        return running(self.merged(self.weight))
+
+    @property
+    def reject_rate(self) -> NDArray[np.float64]:
+        """Share of the weight rejected at 0, 1, ..., m distinct confidences, starting with the lowest."""
+        rejected = running(self.merged(self.weight)[::-1])
+        return rejected / rejected[-1]
+
+    def sums(self, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The weight of some of the rows accepted, as `accepted` has that of all."""
+        return running(self.merged(self.weight * rows))
 
     def merged(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Sums of one value per row over the rows of each confidence."""

@@ -5,30 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.arguments import checked_costs, real_number
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import read
 from abstain.metrics.scores import OF_ONE_CLASS, measured, warn_if_assumed
 
 __all__ = ["RejectScorer", "get_scorer"]
 
 # The sign that makes larger better.
-_OF_PREDICTIONS = {
-    "mean_cost": -1,
-    "reject_rate": -1,
-    "coverage": 1,
-    "error_rate": -1,
-    "selective_error": -1,
-    "selective_accuracy": 1,
-    "sensitivity": 1,
-    "positive_predictivity": 1,
-}
-_OF_SCORES = {"aurc": -1, "e_aurc": -1, "augrc": -1}
-_SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
+_OF_SCORES = ("aurc", "e_aurc", "augrc")
+_LESS = ("mean_cost", "reject_rate", "error_rate", "selective_error", *_OF_SCORES)
+_MORE = ("coverage", "selective_accuracy", "sensitivity", "positive_predictivity")
+_SIGNS = dict.fromkeys(_LESS, -1) | dict.fromkeys(_MORE, 1)
 
 
 @dataclass(eq=False, repr=False)
@@ -59,12 +52,12 @@ class RejectScorer:
         if (row_costs is not None) is not self.by_row:
             way = "pass row_costs" if self.by_row else "make the scorer by get_scorer(..., row_costs=True)"
             raise ValueError(f"{self!r} was called {'without' if self.by_row else 'with'} row_costs; {way}.")
-        of = self._of_scores if self.name in _OF_SCORES else self._of_predictions
-        return float(_SIGNS[self.name] * of(fitted, X, y_true, sample_weight, row_costs))
+        if self.name in _OF_SCORES:
+            return _SIGNS[self.name] * self._area(fitted, X, y_true, sample_weight)
+        return _SIGNS[self.name] * self._of_predictions(fitted, X, y_true, sample_weight, row_costs)
 
-    def _of_scores(self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any) -> float:
+    def _area(self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any) -> float:
         """Return the area. Beyond two classes, confidence is the top score minus the runner-up."""
-        del row_costs  # refused by get_scorer
         area = getattr(areas, self.name)
         if len(fitted.classes) > 2:
             if self.cut is not None:
@@ -78,27 +71,20 @@ class RejectScorer:
         self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any
     ) -> float:
         """Return a metric of the decisions, which rows with costs of their own may change."""
-        auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
         several = len(fitted.classes) > 2
-        label = self.pos_label if several else fitted.positive
-        options = {
-            "pos_label": label,
-            "reject_label": fitted.reject_label if auto else self.reject_label,
+        label, assumed = self.pos_label if several else fitted.positive, self.pos_label is None and fitted.assumed
+        if assumed and not several and self.name in OF_ONE_CLASS:
+            warn_if_assumed(self.name, y_true)
+        options = {  # without a pos_label, so that the metric warns if the costs depend on it
+            "pos_label": None if assumed and self.costs is not None else label,
+            "reject_label": fitted.reject_label if self.reject_label == "auto" else self.reject_label,
             "sample_weight": weight,
             "row_costs": row_costs if self.name == "mean_cost" else None,
             "classes": fitted.classes,
         }
-        if self.pos_label is None and not several and fitted.assumed:
-            if self.costs is not None:
-                options["pos_label"] = None  # so that the metric warns if the costs depend on it
-            if self.name in OF_ONE_CLASS:
-                warn_if_assumed(self.name, y_true)
         takes = row_costs is not None and fitted.rule is not None and fitted.rule.takes_rows
-        if takes and not several and fitted.positive != fitted.rule.labels.positive:
-            raise ValueError(
-                f"pos_label={self.pos_label!r} is not the positive class of the machine, "
-                f"{fitted.rule.labels.positive!r}, by which it reads row_costs; leave it out."
-            )
+        if takes:
+            fitted.rule_for(len(np.asarray(y_true)), row_costs)  # an error if pos_label is not that of the machine
         predicted = decide(fitted.estimator, X, row_costs).label if takes else fitted.estimator.predict(X)
         outcomes = read(y_true, predicted, fitted.costs if self.costs is None else self.costs, **options)
         return measured(self.name, outcomes, label)
@@ -186,6 +172,6 @@ def get_scorer(
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
     checked = None if costs is None else checked_costs(costs)
     cut = None if cut is None else real_number("cut", cut)
-    if plain in _OF_PREDICTIONS and cut is not None:
+    if plain not in _OF_SCORES and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")
     return RejectScorer(plain, checked, pos_label, reject_label, cut, by_row=bool(row_costs))

@@ -11,21 +11,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from abstain.arguments import warn_caller
 from abstain.labels import classes_of
-from abstain.metrics.outcomes import Outcomes, has_costs
-from abstain.metrics.reading import known_positive, read, stated
+from abstain.metrics.outcomes import Outcomes, has_costs, known_positive, read, stated
 from abstain.metrics.tables import counted
-
-__all__ = [
-    "coverage",
-    "error_rate",
-    "mean_cost",
-    "positive_predictivity",
-    "reject_confusion_matrix",
-    "reject_rate",
-    "selective_accuracy",
-    "selective_error",
-    "sensitivity",
-]
 
 # The metrics of one class, and why those of accepted rows may be undefined.
 OF_ONE_CLASS = {"sensitivity": "class_sensitivity", "positive_predictivity": "class_predictivity"}
@@ -248,10 +235,9 @@ def _value(
 ) -> float:
     """Read the arguments of a metric, and return it."""
     label, reject, weight = given
+    label = known_positive(y_pred) if name in OF_ONE_CLASS and label is None else label
     if name in OF_ONE_CLASS and label is None:
-        label = known_positive(y_pred)
-        if label is None:
-            warn_if_assumed(name, y_true)
+        warn_if_assumed(name, y_true)
     options = {"row_costs": row_costs, "pos_label": label, "reject_label": reject, "sample_weight": weight}
     outcomes = read(y_true, y_pred, costs, **options)
     if name == "mean_cost" and not has_costs(outcomes.choices):

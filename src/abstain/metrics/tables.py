@@ -11,8 +11,7 @@ from abstain.costs.actions import Actions
 from abstain.labels import NO_CLASS
 from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frozen
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import Outcomes, read
 
 __all__ = ["ActionTable", "ClassTable", "RejectTable", "action_confusion_matrix", "counted"]
 
@@ -52,8 +51,7 @@ class RejectTable(Counts):
         cls, y_true: Any, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
     ) -> Self:
         """Count predictions by true class; the arguments are those of every metric of predictions."""
-        options = {"pos_label": pos_label, "reject_label": reject_label, "sample_weight": sample_weight}
-        found = read(y_true, y_pred, **options)
+        found = read(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
         if len(found.classes) > 2:
             raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
         return cls._of(found)
@@ -148,14 +146,13 @@ class ActionTable(Counts):
     @property
     def mean_cost(self) -> float:  # type: ignore[override]
         """The mean cost of the actions taken."""
-        return self._mean(self.choices.values)
+        return super().mean_cost(self.choices)
 
 
 def counted(outcomes: Outcomes) -> Counts:
     """Count outcomes in the table of their kind."""
-    named, two = outcomes.choices.names is not None, len(outcomes.classes) == 2
-    table = ActionTable if named else RejectTable if two else ClassTable
-    return table._of(outcomes)  # noqa: SLF001 (its own)
+    of_answers = RejectTable if len(outcomes.classes) == 2 else ClassTable
+    return (of_answers if outcomes.choices.answering else ActionTable)._of(outcomes)  # noqa: SLF001 (its own)
 
 
 def action_confusion_matrix(

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.metrics import curves
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.curves import cost_curve
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.curve_results import KINDS
+from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
-from abstain.plot.axes import axes_or_new
-from abstain.plot.palette import (
-    CHOSEN,
-    CURVE,
-    DECIDED,
-    FAINT,
-    REFERENCE,
-    curves_on,
-    legend_inside,
-    mark,
-    next_stroke,
-    quiet,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import FigureBase
-    from matplotlib.lines import Line2D
+from abstain.plot import palette
+from abstain.plot.display import Axes, Display, Line2D
 
 Point = tuple[float, float]
+_SHARES = {"reject_rate": "reject rate (share of all rows)", "coverage": "coverage (share of all rows accepted)"}
+# What each curve shows, in a table of counts.
+_RATES = {"accuracy_reject": "selective_accuracy", "error_reject": "error_rate", "risk_coverage": "selective_error"}
 
 
 @dataclass(eq=False)
-class CurveDisplay:
+class CurveDisplay(Display):
     """A curve with its markers; the base class of the curve displays.
 
     Parameters
@@ -70,20 +55,13 @@ class CurveDisplay:
     chosen: Point | None = None
     decided: Point | None = None
     line_: Line2D = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
+    band_: Any = field(init=False, repr=False)
     marks_: list[Line2D] = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: FigureBase = field(init=False, repr=False)
 
-    # set by each subclass; x and y name arrays of the curve and ratios of counts
+    # set by each subclass: the name of its function in `abstain.metrics` and of its kind, and texts
     kind: ClassVar[str]
-    measure: ClassVar[Callable[..., Any]]
-    x: ClassVar[str] = "reject_rate"
-    y: ClassVar[str]
-    x_label: ClassVar[str] = "reject rate (share of all rows)"
     y_label: ClassVar[str]
     reading: ClassVar[str]
-    of_accepted: ClassVar[bool] = False
 
     @classmethod
     def from_predictions(
@@ -120,8 +98,8 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
-        given = {"cut": cut, "pos_label": pos_label, "sample_weight": sample_weight}
-        return cls._of(y_true, score, (costs, row_costs), name, (band, n_resamples), **given).plot(ax)
+        given, prices = {"cut": cut, "pos_label": pos_label, "sample_weight": sample_weight}, (costs, row_costs)
+        return cls._of(y_true, score, prices, name, (band, n_resamples), **given).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -160,29 +138,26 @@ class CurveDisplay:
             The positive class; by default the classifier's own, or ``classes_[1]``.
         """
         fitted = FittedClassifier.of(estimator, pos_label)
-        own, n = fitted.costs, len(np.asarray(y))
-        rule: Any = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
-        row_costs = None if row_costs is None else rule.costs
-        costs = own if costs is None else costs
+        own, score, by_row, cut = fitted.costs, fitted.score(X), row_costs is not None, 0.0
+        rule: Any = fitted.rule_for(len(np.asarray(y)), row_costs) if by_row or fitted.rule is not None else None
+        used = rule.costs if by_row else own if costs is None else costs
         given: dict[str, Any] = {"sample_weight": sample_weight, "classes": tuple(fitted.classes)}
-        known, score = given | {"pos_label": fitted.positive}, fitted.score(X)
+        given["pos_label"] = fitted.positive
         if len(fitted.classes) > 2:
             score = fitted.class_scores(score, rule)
         else:
-            cut = fitted.cut if row_costs is None else 0.0
-            score, cut = fitted.towards_positive(score if row_costs is None else score - rule.cut, cut)
-            given = known | {"cut": cut}
-        display = cls._of(y, score, (costs, row_costs), name or fitted.name, (band, n_resamples), **given)
+            distance, own_cut = (score - rule.cut, 0.0) if by_row else (score, fitted.cut)
+            score, cut = fitted.towards_positive(distance, own_cut)
+        display = cls._of(y, score, (used, None), name or fitted.name, (band, n_resamples), cut=cut, **given)
         if fitted.rejects:
-            if own is not None and own.names is not None and costs != own:
+            if costs not in (None, own) and not rule.answering:
                 raise ValueError(
                     "costs must be left out: the estimator chooses between actions, which only its own costs name; use "
                     "from_predictions with its decision_function for others."
                 )
-            predicted = estimator.predict(X) if row_costs is None else decide(estimator, X, row_costs).label
-            costs = costs if row_costs is None or own is None or own.names is not None else None
-            known |= {"reject_label": fitted.reject_label, "row_costs": row_costs}
-            display.decided = cls._decided(read(y, np.asarray(predicted), costs, **known))
+            predicted = decide(estimator, X, rule.costs).label if by_row else estimator.predict(X)
+            outcomes = read(y, np.asarray(predicted), used, reject_label=fitted.reject_label, **given)
+            display.decided = cls._decided(outcomes)
         return display.plot(ax)
 
     @classmethod
@@ -190,63 +165,49 @@ class CurveDisplay:
         """Compute the curve, its band and the point of least cost, at `costs` and `row_costs`."""
         prices = {"costs": costs[0], "row_costs": costs[1]}
         own = given | (prices if cls.kind == "cost" else {})
-        curve, (level, count) = cls.measure(y, score, **own), band
-        around, chosen = None, None
-        if level is not None:
-            around = bootstrap_band(cls.kind, y, score, level=level, n_resamples=count, **own)
+        curve, (level, count) = getattr(curves, f"{cls.kind}_curve")(y, score, **own), band
+        settings = {"level": level, "n_resamples": count}
+        display = cls(curve, name, None if level is None else bootstrap_band(cls.kind, y, score, **settings, **own))
         if costs != (None, None):
-            chosen = cls._at(curve, cost_curve(y, score, **prices, **given).operating_point.reject_rate)
-        return cls(curve, name, around, chosen)
-
-    @classmethod
-    def _at(cls, curve: Any, rejected: float) -> Point | None:
-        """The curve's point at a reject rate; None if nothing is accepted and the curve is undefined there."""
-        if cls.of_accepted and rejected >= 1.0:
-            return None
-        x = 1.0 - rejected if cls.x == "coverage" else rejected
-        return x, float(curve.at(x))
+            rejected = curves.cost_curve(y, score, **prices, **given).operating_point.reject_rate
+            x = rejected if curve.kind.nothing else 1.0 - rejected
+            display.chosen = (x, float(curve.at(x))) if curve.kind.defined(np.asarray(x)) else None
+        return display
 
     @classmethod
     def _decided(cls, outcomes: Outcomes) -> Point | None:
         """The point of these decisions; None if nothing is accepted and the curve is undefined there."""
         table = counted(outcomes)
-        y = outcomes.mean_cost if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
-        return (getattr(table, cls.x), y) if np.isfinite(y) else None
+        y = outcomes.mean_cost if cls.kind == "cost" else getattr(table, _RATES[cls.kind])
+        return (getattr(table, KINDS[cls.kind].x), y) if np.isfinite(y) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, next to any curves there, or into a new figure."""
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
-        alone = curves_on(ax) == 0
-        colour, style, marker = next_stroke(ax)
-        x, y = self._drawn()
-        self.line_ = ax.plot(x, y, color=colour, linestyle=style, linewidth=1.8, label=self._label(), gid=CURVE)[0]
+        ax = self._on(ax)
+        alone = palette.curves_on(ax) == 0
+        colour, style, marker = palette.next_stroke(ax)
+        shown = {"color": colour, "linestyle": style, "label": self._label(), "gid": palette.CURVE}
+        own = getattr(self.curve, self.curve.kind.x)
+        x = np.union1d(own, np.linspace(own[0], own[-1], 201))  # between its points the curve is not always straight
+        self.line_ = ax.plot(x, self.curve.at(x), linewidth=1.8, **shown)[0]
         ends = None if self.band is None else (self.band.grid, self.band.lower, self.band.upper)
         self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
-        self.marks_ = self._mark(ax, colour, marker)
+        marks = (palette.CHOSEN, self.chosen), (palette.DECIDED, self.decided)
+        self.marks_ = [self._mark(ax, gid, at, palette.mark(colour, marker, gid)) for gid, at in marks if at]
         if alone:
             self._axes(ax)
             self._references(ax)
         else:  # the reference lines apply only to a single curve
-            for line in [line for line in ax.lines if line.get_gid() == REFERENCE]:
+            for line in [line for line in ax.lines if line.get_gid() == palette.REFERENCE]:
                 line.remove()
-        legend_inside(ax)
+        palette.legend_inside(ax)
         return self
 
-    def _drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All points of the curve, and values between them, where the curve is not always straight."""
-        own = getattr(self.curve, self.x)
-        x = np.union1d(own, np.linspace(own[0], own[-1], 201))
-        return x, self.curve.at(x)
-
-    def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
-        chosen, decided = "least on the curve, in hindsight", "its own thresholds"
-        points = ((CHOSEN, chosen, self.chosen), (DECIDED, decided, self.decided))
-        return [
-            ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **mark(colour, marker, gid))[0]
-            for gid, what, at in points
-            if at is not None
-        ]
+    def _mark(self, ax: Axes, gid: str, at: Point, style: dict[str, Any]) -> Line2D:
+        what = "least on the curve, in hindsight" if gid == palette.CHOSEN else "its own thresholds"
+        rejected = at[0] if self.curve.kind.nothing else 1.0 - at[0]
+        words = f"{what}: {self._count(rejected)} rejected, {self.reading.format(at[1])}"
+        return ax.plot([at[0]], [at[1]], label=words, **style)[0]
 
     def _label(self) -> str:
         band = "" if self.band is None else f", {100 * self.band.level:.3g}% band"
@@ -257,18 +218,14 @@ class CurveDisplay:
         total = float(self.curve.total_weight)
         return f"{share * total:,.0f} rows" if total.is_integer() else f"weight {share * total:,.4g}"
 
-    def _reading(self, x: float, y: float) -> str:
-        rejected = 1.0 - x if self.x == "coverage" else x
-        return f"{self._count(rejected)} rejected, {self.reading.format(y)}"
-
     def _y_label(self) -> str:
         return self.y_label
 
     def _axes(self, ax: Axes) -> None:
         from matplotlib.ticker import PercentFormatter
 
-        quiet(ax)
-        ax.set(xlabel=self.x_label, ylabel=self._y_label(), xlim=(-0.01, 1.01))
+        palette.quiet(ax)
+        ax.set(xlabel=_SHARES[self.curve.kind.x], ylabel=self._y_label(), xlim=(-0.01, 1.01))
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
         if self.kind != "cost":
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -281,7 +238,4 @@ class CurveDisplay:
         """Reference lines for a single curve."""
 
     def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
-        ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)
-
-
-_QUOTIENTS = {"accuracy": "selective_accuracy", "error_rate": "error_rate", "risk": "selective_error"}
+        ax.plot(x, y, color=palette.FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=palette.REFERENCE)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
 import numpy as np
 
 from abstain.comparison.text import stated_costs
-from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
-from abstain.metrics.curves import accuracy_reject_curve, cost_curve, error_reject_curve, risk_coverage_curve
 from abstain.plot.curve import CurveDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from abstain.plot.display import Axes
 
 __all__ = ["AccuracyRejectDisplay", "CostCurveDisplay", "ErrorRejectDisplay", "RiskCoverageDisplay"]
 
 
-@dataclass(eq=False)
 class AccuracyRejectDisplay(CurveDisplay):
     """Accuracy among accepted rows against the reject rate.
 
@@ -39,14 +31,9 @@ class AccuracyRejectDisplay(CurveDisplay):
     >>> display = AccuracyRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
-    curve: AccuracyRejectCurve
-
-    kind: ClassVar[str] = "accuracy_reject"
-    measure = staticmethod(accuracy_reject_curve)
-    y: ClassVar[str] = "accuracy"
-    y_label: ClassVar[str] = "accuracy (share of accepted rows)"
-    reading: ClassVar[str] = "{:.1%} of the rest correct"
-    of_accepted: ClassVar[bool] = True
+    kind = "accuracy_reject"
+    y_label = "accuracy (share of accepted rows)"
+    reading = "{:.1%} of the rest correct"
 
     def _references(self, ax: Axes) -> None:
         accuracy = float(self.curve.accuracy[0])
@@ -56,7 +43,6 @@ class AccuracyRejectDisplay(CurveDisplay):
         self._reference(ax, [0.0, 1.0], [accuracy, accuracy], "rejected at random", "--")
 
 
-@dataclass(eq=False)
 class ErrorRejectDisplay(CurveDisplay):
     """Error rate against the reject rate; a reject does not count as an error.
 
@@ -78,13 +64,9 @@ class ErrorRejectDisplay(CurveDisplay):
     >>> display = ErrorRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
-    curve: ErrorRejectCurve
-
-    kind: ClassVar[str] = "error_reject"
-    measure = staticmethod(error_reject_curve)
-    y: ClassVar[str] = "error_rate"
-    y_label: ClassVar[str] = "error rate (share of all rows)"
-    reading: ClassVar[str] = "{:.1%} of all rows wrong"
+    kind = "error_reject"
+    y_label = "error rate (share of all rows)"
+    reading = "{:.1%} of all rows wrong"
 
     def _references(self, ax: Axes) -> None:
         error = float(self.curve.error_rate[0])
@@ -93,7 +75,6 @@ class ErrorRejectDisplay(CurveDisplay):
         self._reference(ax, [0.0, 1.0], [error, 0.0], f"rejected at random: slope {slope}", "--")
 
 
-@dataclass(eq=False)
 class RiskCoverageDisplay(CurveDisplay):
     """Error among accepted rows against coverage, with the area under it, AURC, in the legend.
 
@@ -114,16 +95,9 @@ class RiskCoverageDisplay(CurveDisplay):
     >>> display = RiskCoverageDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
-    curve: RiskCoverageCurve
-
-    kind: ClassVar[str] = "risk_coverage"
-    measure = staticmethod(risk_coverage_curve)
-    x: ClassVar[str] = "coverage"
-    y: ClassVar[str] = "risk"
-    x_label: ClassVar[str] = "coverage (share of all rows accepted)"
-    y_label: ClassVar[str] = "error (share of accepted rows)"
-    reading: ClassVar[str] = "{:.1%} of the rest wrong"
-    of_accepted: ClassVar[bool] = True
+    kind = "risk_coverage"
+    y_label = "error (share of accepted rows)"
+    reading = "{:.1%} of the rest wrong"
 
     def _label(self) -> str:
         return super()._label().removesuffix(")") + f", AURC {self.curve.aurc:.3g})"
@@ -136,7 +110,6 @@ class RiskCoverageDisplay(CurveDisplay):
         self._reference(ax, [0.0, 1.0], [error, error], "accepted at random", "--")
 
 
-@dataclass(eq=False)
 class CostCurveDisplay(CurveDisplay):
     """Mean cost of all decisions, rejects included, against the reject rate.
 
@@ -158,13 +131,9 @@ class CostCurveDisplay(CurveDisplay):
     >>> display = CostCurveDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
-    curve: CostCurve
-
-    kind: ClassVar[str] = "cost"
-    measure = staticmethod(cost_curve)
-    y: ClassVar[str] = "mean_cost"
-    y_label: ClassVar[str] = "mean cost per row"
-    reading: ClassVar[str] = "{:.3g} per row"
+    kind = "cost"
+    y_label = "mean cost per row"
+    reading = "{:.3g} per row"
 
     def _y_label(self) -> str:
         return f"{self.y_label}\n({stated_costs(self.curve.costs)})"

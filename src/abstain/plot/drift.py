@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.drift import drift
 from abstain.comparison.drift_result import Drift
-from abstain.plot.axes import axes_or_new
+from abstain.plot.display import Axes, Display, axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, legend_inside, narrow, quiet, wrapped
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
 
 _PARTS = 10  # of the calibration rows, by how unusual they are
 _MOST = 12  # decisions drawn
@@ -24,7 +20,7 @@ _BARS = 0.4
 
 
 @dataclass(eq=False)
-class DriftDisplay:
+class DriftDisplay(Display):
     """The scores and the decisions of a batch beside those of the calibration rows.
 
     Above, the calibration rows are divided into tenths by how unusual they are, with the novel ones apart; bars are the
@@ -55,9 +51,7 @@ class DriftDisplay:
 
     drift: Drift
     bars_: dict[str, tuple[Any, Any]] = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     axes_: tuple[Axes, ...] = field(init=False, repr=False)
-    figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -82,12 +76,9 @@ class DriftDisplay:
         """Draw into `ax`, one or two axes, or into a new figure."""
         if ax is None:
             ax = axes_or_new(None)
-            if self.drift.choices[0] is not None and self.drift.choices[1] is not None:
-                ax = _two(ax)
+            ax = ax if self.drift.choices[0] is None or self.drift.choices[1] is None else _two(ax)
         self.axes_ = tuple(np.ravel(np.array(ax, dtype=object)))
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        self.bars_ = {"scores": self._scores(self.ax_)}
+        self.bars_ = {"scores": self._scores(self._on(self.axes_[0]))}
         if len(self.axes_) > 1 and self.drift.choices[0] is not None:
             self.bars_["decisions"] = self._decisions(self.axes_[1])
         legend_inside(self.ax_)

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.training import implied
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss
+from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
-from abstain.metrics.reading import read
-from abstain.plot.axes import axes_or_new
+from abstain.plot.display import Axes, Display, Line2D
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.deciders import PerRow
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
-    from matplotlib.lines import Line2D
-
-    from abstain.costs.table import CostTable
-
 
 @dataclass(eq=False)
-class LossDisplay:
+class LossDisplay(Display):
     """The losses of both classes against the score f, with their thresholds.
 
     Parameters
@@ -67,8 +61,6 @@ class LossDisplay:
     classes: tuple[Any, Any] | None = None
     against_rest: bool = False
     lines_: dict[int, Line2D] = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
     def from_costs(
@@ -100,15 +92,14 @@ class LossDisplay:
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
         found = read(y_true, None, costs, pos_label=pos_label)
-        table, classes, at = found.choices, found.classes, 1
+        classes, at = found.classes, 1
         if several:
             at = _place(classes, label)
             score = score[:, at]
-        elif table.names is not None and pos_label == classes[0]:  # their loss is that of the last class
+        elif pos_label == classes[0]:  # of actions, whose loss is that of the last class
             score = -score
         sign = np.where(found.truth == at, 1, -1).astype(np.int8)
-        stated = None if costs is None else table
-        shown = _loss_of(stated, rule, label, classes if several else None)
+        shown = _loss_of(None if costs is None else found.choices, rule, label, classes if several else None)
         return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod
@@ -138,8 +129,7 @@ class LossDisplay:
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
         """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_, reach, knots = ax.figure, self._reach(), self.loss.tables()[0]
+        ax, reach, knots = self._on(ax), self._reach(), self.loss.tables()[0]
         f = np.union1d(np.linspace(-reach, reach, 401), [*-knots[0], *knots[1]])
         lower, upper = self.loss.thresholds.lower, self.loss.thresholds.upper
         for zone in (zone for zone in self.zones if zone.answers == NO_CLASS):
@@ -159,9 +149,8 @@ class LossDisplay:
 
     def _draw(self, ax: Axes, sign: int, f: NDArray[np.float64]) -> Line2D:
         loss, colour = self.loss.of(sign), POSITIVE if sign > 0 else NEGATIVE
-        name = "positive class, y = +1" if sign > 0 else "negative class, y = −1"
-        if self.classes is not None:
-            name = f"{self.classes[sign > 0]}, y = {'+1' if sign > 0 else '−1'}"
+        names = self.classes or ("negative class", "positive class")
+        name = f"{names[sign > 0]}, y = {'+1' if sign > 0 else '−1'}"
         line = ax.plot(f, loss.value(sign * f), color=colour, linewidth=2.0, label=name)[0]
         if self.likelihood:
             ax.plot(f, np.logaddexp(0.0, -sign * f), "--", color=colour, linewidth=1.2, label="−log-likelihood")

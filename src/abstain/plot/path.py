@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.plot.axes import axes_or_new
+from abstain.plot.display import Axes, Display
 from abstain.plot.palette import LINE, NEGATIVE, POSITIVE, quiet
 from abstain.solvers.path import RegularizationPath
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
 
 KINDS = ("sets", "coefficients")
 # The sets for one and for two knots, by margin (docs/theory.md); with more knots they are only numbered.
@@ -28,7 +24,7 @@ BETWEEN = (NEGATIVE, POSITIVE, "#009E73", LINE)
 
 
 @dataclass(eq=False)
-class PathDisplay:
+class PathDisplay(Display):
     """Sizes of the sets, or coefficients, at values of C.
 
     Parameters
@@ -55,8 +51,6 @@ class PathDisplay:
     kind: str
     C: NDArray[np.float64]
     values: NDArray[Any]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
     def from_path(
@@ -73,8 +67,7 @@ class PathDisplay:
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, or into a new figure."""
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
+        ax = self._on(ax)
         (self._plot_sets if self.kind == "sets" else self._plot_coefficients)(ax)
         ax.set(xscale="log", xlabel="C", xlim=(self.C[0], self.C[-1]))
         return self

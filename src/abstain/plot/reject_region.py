@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
-from abstain.plot.axes import axes_or_new
-from abstain.plot.contours import draw_levels, plane
+from abstain.plot.display import Axes, Display
 from abstain.plot.palette import CLASSES, LINE, legend_below
 from abstain.plot.zones import Zone, zones_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
+Floats = NDArray[np.float64]
+_EDGE = (0.1, 0.05)  # shares of width and height; a label closer to the frame would be cut off
 
 
 @dataclass(eq=False)
-class RejectRegionDisplay:
+class RejectRegionDisplay(Display):
     """The actions of a classifier on a grid, and the rows.
 
     Parameters
@@ -48,18 +46,16 @@ class RejectRegionDisplay:
     >>> display = RejectRegionDisplay.from_estimator(clf, X, y)
     """
 
-    xx0: NDArray[np.float64]
-    xx1: NDArray[np.float64]
-    score: NDArray[np.float64]
+    xx0: Floats
+    xx1: Floats
+    score: Floats
     zones: tuple[Zone, ...]
-    X: NDArray[np.float64]
+    X: Floats
     truth: NDArray[np.intp]
     choice: NDArray[np.intp]
     classes: tuple[str, ...]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
     forced_cuts: tuple[float, ...] = ()
-    ax_: Axes = field(init=False, repr=False)
-    figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -86,7 +82,7 @@ class RejectRegionDisplay:
         if (truth < 0).any():
             odd = np.asarray(y)[truth < 0].tolist()[0]
             raise ValueError(f"y has the label {odd!r}, which is not one of the classes {fitted.classes}.")
-        xx0, xx1 = plane(points, grid_resolution, margin)
+        xx0, xx1 = _plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
         zones = zones_of(rule)
@@ -105,8 +101,7 @@ class RejectRegionDisplay:
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
         """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
-        self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
+        ax = self._on(ax)
         if len(self.classes) > 2:
             self._draw_choices(ax)
         else:
@@ -131,7 +126,7 @@ class RejectRegionDisplay:
             if levels[0] < levels[1]:
                 ax.contourf(*grid, levels=levels, colors=[zone.colour], alpha=zone.alpha)
         styles = {**({0.0: ":"} if annotate else {}), **{zone.end: "-" for zone in self.zones[:-1]}}
-        draw_levels(ax, grid, styles | dict.fromkeys(self.forced_cuts, "--"), self.X if annotate else None)
+        _draw_levels(ax, grid, styles | dict.fromkeys(self.forced_cuts, "--"), self.X if annotate else None)
 
     def _draw_choices(self, ax: Axes) -> None:
         """Fill the region of each action."""
@@ -165,3 +160,46 @@ def _places(labels: Any, known: list[Any]) -> NDArray[np.intp]:
     for at, label in enumerate(known):
         found[np.asarray(values == label)] = at
     return found
+
+
+def _plane(points: Floats, resolution: int, margin: float) -> tuple[Floats, ...]:
+    """Coordinates of a grid over the range of the points, extended by the share `margin` on each side."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    pad = margin * np.where(high > low, high - low, 1.0)
+    return tuple(np.meshgrid(*np.linspace(low - pad, high + pad, resolution).T))
+
+
+def _draw_levels(ax: Axes, grid: tuple[Floats, ...], styles: dict[float, str], samples: Floats | None) -> None:
+    """Draw the contour of ``grid = (x, y, score)`` at each level in its line style, labelled if samples are given."""
+    taken: list[Floats] = []
+    for level, style in styles.items():
+        if not grid[-1].min() < level < grid[-1].max():
+            continue  # matplotlib warns about levels outside the range
+        line: dict[str, Any] = {"colors": LINE, "linestyles": style, "linewidths": 1.2}
+        contour = ax.contour(*grid, levels=[level], **line)
+        if samples is not None:
+            vertices = np.concatenate([path.vertices for path in contour.get_paths()])
+            _number(ax, f"{level:+.4g}".replace("-", "−") if level else "0", vertices, samples, taken)
+
+
+def _number(ax: Axes, text: str, line: Floats, samples: Floats, taken: list[Floats]) -> None:
+    """Write a label on the line, far from the samples and from the places `taken`, and add its place to them."""
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    place = (line - low) / (high - low)  # in shares of the axes, so that distances match what is seen
+    inside = (np.abs(place - 0.5) < 0.5 - np.array(_EDGE)).all(axis=1)
+    if not inside.any():
+        return
+    line, place = line[inside], place[inside]
+    # two labels need more room than a label and a marker
+    others = _distance(place, np.array(taken).reshape(-1, 2)) / 3.0
+    best = int(np.argmax(np.minimum(_distance(place, (samples - low) / (high - low)), others)))
+    taken.append(place[best])
+    white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+    x, y = line[best]
+    ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=white, zorder=4)
+
+
+def _distance(points: Floats, others: Floats) -> Floats:
+    """Distance from each point to the nearest of the others; inf without others."""
+    apart = np.linalg.norm(points[:, None, :] - others[None, :, :], axis=2)
+    return np.asarray(apart.min(axis=1, initial=np.inf))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS
 from abstain.plot.palette import BAND, CLASSES, NEGATIVE, POSITIVE
 from abstain.rules.deciders import Cuts
@@ -62,16 +63,16 @@ class Zone:
 
 def zones_of(rule: Rule) -> tuple[Zone, ...]:
     """Return the actions, on one score from the lowest to the highest; those that hand the case on are grey."""
-    named = rule.costs is not None and rule.costs.names is not None
     levels = rule.decider.levels if isinstance(rule.decider, Cuts) else None
     if levels is not None:
         order, ends = list(levels.choices), (-np.inf, *levels.cuts, np.inf)
     else:
         order = [at for at in range(len(rule.answers)) if rule.rejects or not rule.hands_on[at]]
         ends = (np.nan,) * (len(order) + 1)
+    names = (rule.costs or CostTable.blank(rule.labels)).titles(rule.labels.classes.tolist())
     zones, greys, others = [], 0, rule.labels.n_classes
     for k, at in enumerate(order):
-        answer, label = rule.answers[at], rule.names[at]
+        answer, name = rule.answers[at], str(names[at])
         if rule.hands_on[at]:
             colour, alpha, greys = _GREYS[greys % len(_GREYS)], 1.0, greys + 1
         elif levels is not None:
@@ -79,6 +80,5 @@ def zones_of(rule: Rule) -> tuple[Zone, ...]:
         else:
             colour, alpha = CLASSES[(others if answer == NO_CLASS else answer) % len(CLASSES)][0], 0.15
             others += answer == NO_CLASS
-        name = "reject" if answer == NO_CLASS and not named else str(label)
-        zones.append(Zone(name, colour, alpha, ends[k], ends[k + 1], answer, bool(rule.hands_on[at]), label))
+        zones.append(Zone(name, colour, alpha, ends[k], ends[k + 1], answer, bool(rule.hands_on[at]), rule.names[at]))
     return tuple(zones)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
+from abstain.metrics.counts import quotients
 from abstain.metrics.outcomes import Outcomes
 from abstain.report.text import unique_names
 
@@ -17,10 +18,7 @@ __all__ = ["ClassNumbers", "choice_names"]
 
 def choice_names(costs: CostTable, classes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the columns of the table: the actions, or the classes and a reject."""
-    if costs.names is not None:
-        return unique_names(costs.names)
-    names = unique_names(classes)
-    return tuple("reject" if at < 0 else names[at] for at in costs.answers)
+    return costs.titles(unique_names(classes)) if costs.answering else unique_names(costs.names or ())
 
 
 @dataclass(frozen=True)
@@ -43,39 +41,21 @@ class ClassNumbers:
     @classmethod
     def all_of(cls, outcomes: Outcomes) -> tuple[Self, ...]:
         """Count the rows of each class."""
-        costs, table, paid = outcomes.choices, outcomes.counts, outcomes.cost
-        hands_on = costs.rejecting
+        costs, counts, names = outcomes.choices, outcomes.counts, unique_names(outcomes.classes)
         right = _right(costs)
-        kinds = np.where(hands_on, "reject", np.where(right, "right", "wrong"))
-        prices = np.full(table.shape, np.nan) if costs.per_row else costs.values
-        found = []
-        for at, name in enumerate(unique_names(outcomes.classes)):
-            counts, own = table[at], paid[outcomes.truth == at]
-            decided, correct = counts[~hands_on].sum(), counts[right[at]].sum()
-            found.append(
-                cls(
-                    name=name,
-                    rows=int(counts.sum()),
-                    counts=tuple(counts.astype(int).tolist()),
-                    kinds=tuple(kinds[at].tolist()),
-                    prices=tuple(prices[at].tolist()),
-                    coverage=_share(decided, counts.sum()),
-                    selective_error=_share(decided - correct, decided),
-                    predictivity=_share(correct, table[:, right[at]].sum()),
-                    mean_cost=_share(own.sum(), len(own)),
-                )
-            )
-        return tuple(found)
+        kinds = np.where(costs.rejecting, "reject", np.where(right, "right", "wrong"))
+        prices = np.full(counts.shape, np.nan) if costs.per_row else costs.values
+        rows, decided = counts.sum(axis=1), counts[:, ~costs.rejecting].sum(axis=1)
+        correct, answered = (counts * right).sum(axis=1), np.array([counts[:, of].sum() for of in right])
+        paid = [outcomes.cost[outcomes.truth == at].sum() for at in range(len(names))]
+        parts = (decided, rows), (decided - correct, decided), (correct, answered), (paid, rows)
+        shares = np.column_stack([quotients(*part) for part in parts]).tolist()
+        cells = (map(tuple, of.tolist()) for of in (counts, kinds, prices))
+        return tuple(cls(*one, *own) for *one, own in zip(names, rows.tolist(), *cells, shares, strict=True))
 
 
 def _right(costs: CostTable) -> NDArray[np.bool_]:
-    """Whether each choice is the correct answer; of actions, the cheapest on average that does not hand on."""
-    if costs.names is None:
-        return np.asarray(np.array(costs.answers) == np.arange(costs.n_classes)[:, np.newaxis])
+    """Whether each choice is the cheapest on average that does not hand on: of answers, the correct one."""
     mean = costs.values.mean(axis=0) if costs.per_row else costs.values
     paid = np.where(costs.rejecting, np.inf, mean)
     return np.asarray((paid == paid.min(axis=1, keepdims=True)) & ~costs.rejecting)
-
-
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else float("nan")

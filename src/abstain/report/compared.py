@@ -10,7 +10,7 @@ import numpy as np
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import in_words, missing_rules
 from abstain.comparison.verdict import Verdict
-from abstain.report.line_plot import tick_step
+from abstain.report.curves import tick_step
 from abstain.report.text import amount, plain, share
 
 _NAME, _SENTENCE = 60, 2000
@@ -90,12 +90,6 @@ def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -
         words = f"{amount(more)} more ({amount(least[0])} to {amount(least[1])}): significant"
     else:
         words = f"{amount(more)} more: not significant"
-    return RuleCost(
-        name=plain(name, _NAME),
-        cost=amount(comparison.mean_cost[at]),
-        interval=f"{amount(low)} to {amount(high)}",
-        rejected=share(comparison.tables[at].reject_rate),
-        against_best=words,
-        significant=significant,
-        places=places,
-    )
+    cost, rejected = amount(comparison.mean_cost[at]), share(comparison.tables[at].reject_rate)
+    interval = f"{amount(low)} to {amount(high)}"
+    return RuleCost(plain(name, _NAME), cost, interval, rejected, words, significant, places)

@@ -1,4 +1,6 @@
-"""The two curves with their bands: rows are rejected in the order in which a falling reject cost rejects them.
+"""The two curves of a page with their bands, for a slider as numbers, without one as lines drawn without a script.
+
+With a slider, rows are rejected in the order in which a falling reject cost rejects them.
 
 Let a, b be the largest reject costs that can pay, in the stated ratio: a / c_fp + b / c_fn = 1. At the share t of them,
 r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (docs/theory.md) reject the row if and only if
@@ -8,6 +10,9 @@ r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (docs/theory.md
 which is the expected cost of the cheaper class divided by the expected cost of rejecting at t = 1. So -log t* is a
 confidence whose curves pass through the operating point of every reject cost; for equal costs it is |s| up to a
 monotone map.
+
+Lines have a frame that is 400 units wide, so that its text can be read on a phone, where it is shown at about 350
+pixels.
 """
 
 from __future__ import annotations
@@ -16,17 +21,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from abstain.comparison.judges import Judge
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.counts import Counts
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
+from abstain.metrics.ranking import has_curve
+from abstain.report.text import amount, share
 
 # Reject costs, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
 _SHARES = (0.001, 0.25, 0.5, 0.75, 1.0)
 # Rows times resamples stay near the first number; above the last number of rows a band is thinner than its line.
 _DRAWS, _FEWEST, _MOST, _BAND_ROWS = 4_000_000, 100, 500, 200_000
+# Of lines: resamples, the most rows with a band, and the frame.
+_RESAMPLES, _BANDED_ROWS = 200, 50_000
+WIDTH, HEIGHT = 400, 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 24, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +126,87 @@ def band_of(curve: str, rows: tuple[Any, ...], resamples: int, arguments: dict[s
     read: Any = accuracy_reject_curve if curve == "accuracy_reject" else cost_curve
     estimate = read(*rows, **arguments).at(grid)
     return CurveBand(curve, grid, estimate, estimate, estimate, level=0.0, n_resamples=0)
+
+
+@dataclass(frozen=True)
+class LinePlot:
+    """A curve with its band and the point of the machine, as paths.
+
+    Attributes
+    ----------
+    title, words : str
+        What the curve is, and the same with its value at the machine's point.
+    line, ribbon : str
+        Paths; the ribbon is empty if there are too many rows to need a band.
+    point : (float, float) or None
+        Where the machine decides.
+    x_ticks, y_ticks : tuple of (str, float)
+        Labels and places.
+    """
+
+    title: str
+    words: str
+    line: str
+    ribbon: str
+    point: tuple[float, float] | None
+    x_ticks: tuple[tuple[str, float], ...]
+    y_ticks: tuple[tuple[str, float], ...]
+
+
+def plots_of(
+    judge: Judge, score: ArrayLike, table: Counts, mean_cost: float, novel: NDArray[np.bool_]
+) -> tuple[LinePlot, ...]:
+    """Return the accuracy among accepted rows and the cost per row, by the share rejected.
+
+    Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
+    """
+    y, s, costs = judge.truth, np.asarray(score, dtype=np.float64), judge.costs
+    if not has_curve(costs):
+        return ()
+    if costs.n_classes == 2:
+        cut = costs.levels(forced=True).lower
+        turned = judge.positive not in (None, max(judge.classes))  # a score on the cut means the first class
+        s = np.where(-s == cut, np.nextafter(0.0, 1.0), -s - cut) if turned else s - cut
+    s = rejected_first(s, novel)
+    count = _RESAMPLES if len(y) <= _BANDED_ROWS else 0
+    arguments = {"classes": judge.classes, "pos_label": judge.positive}
+    accuracy = band_of("accuracy_reject", (y, s), count, arguments)
+    cost = band_of("cost", (y, s, costs), count, arguments)
+    accurate = _plot("accuracy among accepted rows", accuracy, (table.reject_rate, table.selective_accuracy))
+    return accurate, _plot("cost per row", cost, (table.reject_rate, mean_cost))
+
+
+def _plot(title: str, band: CurveBand, point: tuple[float, float]) -> LinePlot:
+    text, known = share if band.curve == "accuracy_reject" else amount, bool(np.isfinite(point[1]))
+    values = np.concatenate([band.estimate, band.lower, band.upper, [point[1]] * known])
+    low, high = 0.0 if band.curve == "cost" else float(values.min()), float(values.max())
+    step = tick_step(max(high - low, 1e-9))
+    low, high = step * np.floor(low / step), step * np.ceil(high / step)
+    high = high if high > low else low + step
+
+    def x(v: Any) -> Any:
+        return _LEFT + np.asarray(v) * (WIDTH - _LEFT - _RIGHT)
+
+    def y(v: Any) -> Any:
+        return HEIGHT - _BOTTOM - (np.asarray(v) - low) / (high - low) * (HEIGHT - _TOP - _BOTTOM)
+
+    def path(grid: NDArray[np.float64], at: NDArray[np.float64]) -> str:
+        return "L".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(grid), y(at), strict=True))
+
+    around = f"M{path(band.grid, band.upper)}L{path(band.grid[::-1], band.lower[::-1])}Z"
+    ticks = [low + step * k for k in range(round((high - low) / step) + 1)]
+    return LinePlot(
+        title=title,
+        words=f"{title} against the share rejected; at the machine's decisions {text(point[1])} at {share(point[0])}",
+        line=f"M{path(band.grid, band.estimate)}",
+        ribbon=around if band.n_resamples else "",
+        point=(round(float(x(point[0])), 1), round(float(y(point[1])), 1)) if known else None,
+        x_ticks=tuple((f"{25 * k} %", float(x(k / 4))) for k in range(5)),
+        y_ticks=tuple((text(float(f"{tick:.10g}")), round(float(y(tick)), 1)) for tick in ticks),
+    )
+
+
+def tick_step(span: float) -> float:
+    """1, 2 or 5 times a power of ten, with three to seven steps in the span."""
+    unit = 10.0 ** np.floor(np.log10(span))
+    return float(next(unit * part for part in (2.0, 1.0, 0.5, 0.2) if span / (unit * part) >= 2.5))

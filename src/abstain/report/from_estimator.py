@@ -64,7 +64,7 @@ def report_for(
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
     prices: Any = fitted.costs if costs is None else costs
     several = len(fitted.classes) > 2
-    by_thresholds = not (several or row_costs is not None or getattr(prices, "names", None) is not None)
+    by_thresholds = row_costs is None and not several and (prices is None or prices.answering)
     thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
     if prices is None and row_costs is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs costs: pass them.")
@@ -72,14 +72,10 @@ def report_for(
     found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
-    if arguments.get("row_names") is None:
-        arguments["row_names"] = index_of(X)
-    arguments |= {"novel": found.novel, "classes": fitted.classes}
+    arguments["row_names"] = index_of(X) if arguments.get("row_names") is None else arguments["row_names"]
+    arguments |= {"novel": found.novel, "classes": fitted.classes, "pos_label": fitted.positive}
     if thresholds is not None:
-        arguments = {"cut": fitted.cut, "pos_label": fitted.positive} | arguments
-        return Report.of(y, found.score, prices, thresholds, **arguments)
-    if (not several and prices is not None and prices.names is None) or row_costs is not None:
-        arguments["pos_label"] = fitted.positive
+        return Report.of(y, found.score, prices, thresholds, **({"cut": fitted.cut} | arguments))
     score = fitted.class_scores(found.score, rule) if several else found.score
     arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}
     return Report.of_decisions(y, found.label, prices, score=score, reject_label=fitted.reject_label, **arguments)

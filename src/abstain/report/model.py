@@ -28,7 +28,7 @@ from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
-from abstain.report.line_plot import LinePlot, plots_of
+from abstain.report.curves import LinePlot, plots_of
 from abstain.report.rows import called, heading_of, index_of, most_confident_first, novel_mask
 from abstain.report.slider import Slider
 from abstain.report.text import Facts, facts_of, plain
@@ -162,22 +162,12 @@ class Report:
         warn_if_assumed(checked_costs(costs), labels.classes, pos_label)
         own: Any = costs.named(labels).plain()
         names = index_of(y_true) if row_names is None else row_names
-        rows: dict[str, Any] = {"cut": cut, "novel": novel, "names": names}
-        slider = Slider.of(y_true, score, own, thresholds, labels=labels, **rows)
+        slider = Slider.of(y_true, score, own, thresholds, labels=labels, cut=cut, novel=novel, names=names)
         reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
         decoded = replace(labels, reject_label=reject, rejects=True)
-        report = cls.of_decisions(
-            y_true,
-            decoded.decode(choice_of(slider.choice, labels.answers)),
-            own,
-            forced=decoded.decode(choice_of(slider.forced, labels.answers)),
-            novel=novel,
-            pos_label=labels.positive,
-            reject_label=reject,
-            classes=labels.classes,
-            row_names=names,
-            **page,
-        )
+        decided, forced = (decoded.decode(choice_of(one, labels.answers)) for one in (slider.choice, slider.forced))
+        page |= {"novel": novel, "pos_label": labels.positive, "reject_label": reject, "row_names": names}
+        report = cls.of_decisions(y_true, decided, own, forced=forced, classes=labels.classes, **page)
         return replace(report, slider=slider)
 
     @classmethod
@@ -252,12 +242,11 @@ class Report:
         judge = judge_of(y_true, costs, row_costs, pos_label, classes=classes)
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
-        every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        outcomes = judge.outcomes(every, y_pred, reject_label)
+        outcomes, predicted = judge.outcomes(y_pred, reject_label), np.asarray(y_pred)
         table, paid = counted(outcomes), outcomes.cost
-        without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
+        without = {} if forced is None else {FORCED: judge.outcomes(forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
-        own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
+        own = verdict_on("The machine", paid, judge.blind(), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
         rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
@@ -268,7 +257,7 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="classes" if judge.costs.names is None else "actions",
+            kind="classes" if judge.costs.answering else "actions",
             by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
             choices=choice_names(judge.costs, judge.classes),

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.report.text import plain
+from abstain.rules.tuning.scored_rows import confidence_of
 
 # Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores and LISTED rejected rows.
 EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 500
 _BARS, _NAME = 48, 80
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +33,13 @@ class Steps:
         Whether every row is its own step.
     """
 
-    score: NDArray[np.float64]
+    score: Floats
     below: NDArray[np.int64]
     above: NDArray[np.int64]
     exact: bool
 
     @classmethod
-    def of(cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+    def of(cls, code: Codes, score: Floats, marks: Sequence[float]) -> Self:
         """Sort the rows; group them if there are many, but never across a mark (thresholds and cut)."""
         order = np.argsort(score, kind="stable")
         s, positive = score[order], code[order].astype(np.int64)
@@ -69,21 +72,14 @@ class ListedRows:
         Whether these are all rows.
     """
 
-    score: NDArray[np.float64]
+    score: Floats
     above: NDArray[np.bool_]
     name: tuple[str | int, ...]
     heading: str
     complete: bool
 
     @classmethod
-    def of(
-        cls,
-        code: NDArray[np.intp],
-        score: NDArray[np.float64],
-        nearness: NDArray[np.float64],
-        names: Sequence[Any] | None,
-        among: NDArray[np.intp] | None = None,
-    ) -> Self:
+    def of(cls, code: Codes, score: Floats, nearness: Floats, names: Any, among: Codes | None = None) -> Self:
         """Keep the rows `among` all; if they are many, the LISTED rejected ones of smallest `nearness` (else inf)."""
         among = np.arange(len(score)) if among is None else among
         complete = len(among) <= EXACT_ROWS
@@ -93,7 +89,7 @@ class ListedRows:
         return cls(score[kept], code[kept] > 0, called(names, kept), heading_of(names), complete)
 
 
-def called(names: Sequence[Any] | None, rows: NDArray[np.intp]) -> tuple[str | int, ...]:
+def called(names: Sequence[Any] | None, rows: Codes) -> tuple[str | int, ...]:
     """The names of these rows, or their numbers, counted from 1."""
     known = None if names is None else list(names)
     return tuple(row + 1 if known is None else plain(known[row], _NAME) for row in rows.tolist())
@@ -119,14 +115,14 @@ class Histogram:
     Novel rows are counted apart.
     """
 
-    edges: NDArray[np.float64]
+    edges: Floats
     below: NDArray[np.int64]
     above: NDArray[np.int64]
     novel_below: NDArray[np.int64]
     novel_above: NDArray[np.int64]
 
     @classmethod
-    def of(cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False) -> Self:
+    def of(cls, code: Codes, score: Floats, marks: Sequence[float], novel: Any = False) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
@@ -155,14 +151,7 @@ class NovelRows:
     listed: ListedRows
 
     @classmethod
-    def of(
-        cls,
-        code: NDArray[np.intp],
-        score: NDArray[np.float64],
-        forced: NDArray[np.intp],
-        names: Sequence[Any] | None,
-        novel: NDArray[np.bool_],
-    ) -> Self:
+    def of(cls, code: Codes, score: Floats, forced: Codes, names: Any, novel: NDArray[np.bool_]) -> Self:
         """Count the novel rows."""
         counts = [[int(np.sum(novel & (code == truth) & (forced == said))) for said in (0, 1)] for truth in (0, 1)]
         below, above = ((row[0], row[1]) for row in counts)
@@ -188,10 +177,10 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
     return found
 
 
-def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> Codes:
     """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
     rows = np.flatnonzero(rejected)
     if score is not None and np.ndim(score) == 2:
-        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
-        rows = rows[np.argsort(second - first, kind="stable")]
+        lead = confidence_of(np.asarray(score, dtype=np.float64)[rows], "lead")
+        rows = rows[np.argsort(-lead, kind="stable")]
     return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.costs.costs import Costs
@@ -70,16 +70,7 @@ class Slider:
 
     @classmethod
     def of(
-        cls,
-        y_true: ArrayLike,
-        score: ArrayLike,
-        costs: Costs,
-        thresholds: Thresholds,
-        *,
-        labels: Labels,
-        cut: float | None,
-        novel: ArrayLike | None,
-        names: Any,
+        cls, y_true: Any, score: Any, costs: Costs, thresholds: Any, *, labels: Labels, cut: Any, novel: Any, names: Any
     ) -> Self:
         """Decide the rows and arrange them by score; the arguments are those of `Report.of`."""
         turned = costs.swapped() if labels.orientation < 0 else costs
@@ -89,7 +80,9 @@ class Slider:
             at = int(np.flatnonzero(np.isnan(s))[0])
             raise ValueError(f"score contains NaN at row {at}; every row needs a score.")
         follows = are_bayes(thresholds, turned)
-        middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
+        between = (thresholds.lower + thresholds.upper) / 2
+        own = turned.cut if follows else between if np.isfinite(between) else 0.0
+        middle = own if cut is None else float(cut)
         unlike = novel_mask(novel, len(s))
         known, marks = np.flatnonzero(~unlike), (thresholds.lower, thresholds.upper, middle)
         choice, forced = (_AT[one.decide(s) + 1] for one in (thresholds, Thresholds(middle, middle)))
@@ -97,22 +90,12 @@ class Slider:
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
         below, above = unique_names(labels.classes.tolist())
-        return cls(
-            below,
-            above,
-            positive_above=labels.orientation > 0,
-            costs=turned,
-            thresholds=thresholds,
-            cut=middle,
-            follows_price=follows,
-            choice=choice,
-            forced=forced,
-            steps=Steps.of(code[known], s[known], marks),
-            listed=ListedRows.of(code, s, np.where(choice == NO_CLASS, distance, np.inf), names, known),
-            histogram=Histogram.of(code, s, marks, unlike),
-            curves=curves_of(code, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut),
-            novel=NovelRows.of(code, s, forced, names, unlike),
-        )
+        steps, bars = Steps.of(code[known], s[known], marks), Histogram.of(code, s, marks, unlike)
+        listed = ListedRows.of(code, s, np.where(choice == NO_CLASS, distance, np.inf), names, known)
+        curves = curves_of(code, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut)
+        guarded, upwards = NovelRows.of(code, s, forced, names, unlike), labels.orientation > 0
+        rows = steps, listed, bars, curves, guarded
+        return cls(below, above, upwards, turned, thresholds, middle, follows, choice, forced, *rows)
 
     @property
     def largest(self) -> float:
@@ -122,10 +105,3 @@ class Slider:
     def upwards(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Turn counts, of which the last class is the positive one, so that they go from below to above."""
         return counts if self.positive_above else counts[::-1, ::-1]
-
-
-def _middle(thresholds: Thresholds, costs: Costs, follows: bool) -> float:
-    if follows:
-        return costs.cut
-    middle = (thresholds.lower + thresholds.upper) / 2
-    return middle if np.isfinite(middle) else 0.0

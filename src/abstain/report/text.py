@@ -58,16 +58,10 @@ def share(value: float) -> str:
 
 def cell(value: Any) -> str:
     """A fact or a cell of a table: numbers as amounts, anything else as text."""
-    if isinstance(value, float):
-        return amount(value)
-    return plain(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    return amount(value) if isinstance(value, float) else plain(value)
 
 
 def facts_of(facts: Mapping[str, Any] | None) -> Facts:
     """Names and values of facts as text."""
-    return tuple((plain(name), cell(_scalar(value))) for name, value in (facts or {}).items())
-
-
-def _scalar(value: Any) -> Any:
-    """Convert a NumPy scalar to a Python one."""
-    return value.item() if isinstance(value, np.generic) else value
+    return tuple((plain(name), cell(value)) for name, value in (facts or {}).items())

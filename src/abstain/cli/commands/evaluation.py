@@ -21,8 +21,7 @@ from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.comparison.drift_result import Drift
 from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import FORCED, verdict_on
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
 
 IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
