@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY
 from inspect import signature
 from numbers import Integral
 from typing import Any, Self
@@ -23,6 +24,7 @@ from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Choice, Trials
 from abstain.estimators.fitting.lazy import refuse_dask
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
@@ -51,6 +53,7 @@ def _of_best(name: str, doc: str) -> Any:
     return property(read, doc=doc)
 
 
+@with_parameters
 class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose a machine and its parameters by the cross-validated mean cost, then fit it to all rows.
 
@@ -84,30 +87,17 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         The costs of all candidates.
     """
 
-    def __init__(
-        self,
-        costs: Any = None,
-        machines: Sequence[str] = NAMES,
-        *,
-        svm: Any = None,
-        cv: Any = 5,
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        random_state: int | None = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.costs = costs
-        self.machines = machines
-        self.svm = svm
-        self.cv = cv
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    costs: Any = None
+    machines: Sequence[str] = NAMES
+    _: KW_ONLY
+    svm: Any = None
+    cv: Any = 5
+    pos_label: Any = None
+    reject_label: Any = "auto"
+    random_state: int | None = 0
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, row_costs: Any = None) -> Self:
         """Choose and fit; `groups` are kept in one fold each, and `row_costs` are as in `RejectSVC.fit`."""

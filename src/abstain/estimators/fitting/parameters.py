@@ -1,13 +1,28 @@
-"""The allowed parameters of RejectSVC."""
+"""How an estimator states its parameters, and the allowed parameters of RejectSVC."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, dataclass_transform
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(estimator: type[Any]) -> type[Any]:
+    """Make the constructor of an estimator from its annotated parameters, as `dataclass` does.
+
+    Nothing else of a dataclass remains: dask and other tools compare and copy dataclasses by their fields alone, and
+    would mistake two fits with the same parameters for each other.
+    """
+    made = dataclass(eq=False, repr=False, match_args=False)(estimator)
+    for name in ("__dataclass_fields__", "__dataclass_params__", "__replace__"):  # the last one from Python 3.13 on
+        if name in vars(made):
+            delattr(made, name)
+    return made
 
 
 class FiniteC(Interval):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.detectors import fitted_detector
@@ -33,6 +34,7 @@ DEFAULT_RATE = float("0.01")  # recognised by identity: another 0.01 is a rate t
 FEW = 0.1  # the classifier may do without this share of the rows
 
 
+@with_parameters
 class NoveltyRejector(GuardedDecisions):
     """Reject rows unlike the training rows, besides those that the classifier rejects.
 
@@ -121,6 +123,15 @@ class NoveltyRejector(GuardedDecisions):
     array(['novel', 'novel', 'novel'], dtype='<U9')
     """
 
+    estimator: Any
+    rate: float = DEFAULT_RATE
+    detector: Any = None
+    _: KW_ONLY
+    calibration_size: Any = None
+    refit: Any = "auto"
+    reject_label: Any = "auto"
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         "rate": [Interval(Real, 0, 1, closed="neither")],
@@ -130,25 +141,6 @@ class NoveltyRejector(GuardedDecisions):
         "reject_label": "no_validation",
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        rate: float = DEFAULT_RATE,
-        detector: Any = None,
-        *,
-        calibration_size: Any = None,
-        refit: Any = "auto",
-        reject_label: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rate = rate
-        self.detector = detector
-        self.calibration_size = calibration_size
-        self.refit = refit
-        self.reject_label = reject_label
-        self.random_state = random_state
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
