@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.fitting.parameters import with_parameters
-from abstain.estimators.threshold.out_of_fold import checked_rows
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.labels import classes_of
@@ -92,7 +91,7 @@ class Forced(AroundClassifier):
         Forced
             The fitted estimator.
         """
-        _, _, parameters = checked_rows(self, X, sample_weight, groups, tune=False)
+        _, _, parameters = self._checked_rows(X, sample_weight, groups)
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
         rule = getattr(final_estimator(fitted), "rule_", None)

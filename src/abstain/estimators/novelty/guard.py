@@ -9,7 +9,6 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,23 +23,13 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-__all__ = ["Guard", "rows_needed"]
+__all__ = ["Guard"]
 
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
 # of equal rows none may be more unusual than the others.
 TIED = 1e-8
-
-
-def rows_needed(rate: float, rejects: int = 1) -> int:
-    """Return the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
-    m = max(math.ceil(rejects / rate) - 1, 0)
-    while rejects / (m + 1) > rate:
-        m += 1
-    while m > 0 and rejects / m <= rate:
-        m -= 1
-    return m
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.fitting.splitting import Groups
-from abstain.estimators.novelty.guard import rows_needed
+from abstain.rules.tuning.class_error import rows_needed
 
 __all__ = ["GuardRows"]
 

@@ -18,15 +18,15 @@ from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.detectors import fitted_detector
-from abstain.estimators.novelty.guard import Guard, rows_needed
+from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.guard_rows import GuardRows, calibration_size
 from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
 from abstain.estimators.novelty.guarded_decisions import GuardedDecisions, in_memory
 from abstain.estimators.novelty.refit_without_calibration import Table, decisions_on_unseen
 from abstain.estimators.novelty.training_ranges import SeenColumns
-from abstain.estimators.threshold.out_of_fold import checked_rows
 from abstain.estimators.unwrap import final_estimator
 from abstain.labels import label_vector
+from abstain.rules.tuning.class_error import rows_needed
 
 __all__ = ["DEFAULT_RATE", "NoveltyRejector"]
 
@@ -189,7 +189,7 @@ class NoveltyRejector(GuardedDecisions):
             )
         frozen = isinstance(self.estimator, FrozenEstimator)
         X, y = indexable(X, y)
-        weight, checked, parameters = checked_rows(self, X, sample_weight, groups, tune=False, fits=not frozen)
+        weight, checked, parameters = self._checked_rows(X, sample_weight, groups, fits=not frozen)
         if row_costs is not None:
             priced = row_cost_parameters(self.estimator, "fit", row_costs)
             if not priced:

@@ -1,21 +1,26 @@
-"""What a fitted ThresholdRejector gives besides the decisions of all rejectors: probabilities and sets of classes."""
+"""What a fitted ThresholdRejector returns besides the decisions of all: probabilities, sets, and other thresholds."""
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from abstain.arguments import row_weights
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_rows
+from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
 from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.machines.class_calibration import in_favour
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.tuning.class_error import ClassErrorBound
+from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 __all__ = ["TunedDecisions"]
 
@@ -31,7 +36,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
             return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
             return np.full((len(score), len(fitted.rule.labels.classes)), np.nan)
-        return np.asarray(computed(_probabilities(machine.classifier, X)), dtype=np.float64)
+        return np.asarray(computed(_probabilities("predict_proba", machine.classifier, X)), dtype=np.float64)
 
     def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: the answer alone for an accepted row.
@@ -64,12 +69,68 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
-        return _probabilities(self._now.machine.classifier, X)
+        return _probabilities("predict_proba", self._now.machine.classifier, X)
 
     @available_if(classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`, by the classifier."""
-        return _probabilities(self._now.machine.classifier, X, "predict_log_proba")
+        return _probabilities("predict_log_proba", self._now.machine.classifier, X)
+
+    def retune(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        reject_rate: Any = None,
+        max_error: Any = None,
+        class_error: Any = None,
+        confidence: float | None = None,
+    ) -> Self:
+        """Tune other thresholds for the same fitted classifier.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`, default=None
+            Rows to tune on, preferably rows that the classifier was not fitted on. By default, the scores that `fit`
+            tuned on, if it did.
+        costs, reject_rate, max_error, class_error, confidence : as in the constructor
+            The new request, in one of four ways. The confidence stays unchanged if it is not given. `max_error` and
+            `class_error` need rows that the classifier was not fitted on: those that `fit` held out for one of them,
+            those of ``cv="prefit"``, or X, y. For `max_error` the same share of each class must have been held out.
+
+        Returns
+        -------
+        ThresholdRejector
+            A copy with these parameters and the new thresholds, around the same fitted classifier; the original is not
+            changed.
+        """
+        other, fitted = copy(self), self._now
+        confidence = self.confidence if confidence is None else confidence
+        asked = {"costs": costs, "reject_rate": reject_rate, "max_error": max_error, "class_error": class_error}
+        other.set_params(**asked, confidence=confidence)
+        request = Request.of(other)
+        if request.method.needs_probabilities and fitted.machine.method != "predict_proba":
+            raise ValueError(
+                f"method={request.name!r} needs probabilities, and fit used the decision function; fit again instead."
+            )
+        labels = labels_for(other, request, np.repeat(fitted.rule.labels.classes, 2))
+        request.warn_if_assumed(labels, self.pos_label)
+        request = request.of_classes(labels)
+        rows, held_out, crossed = fitted.rows, fitted.held_out, isinstance(fitted.machine, CrossMachine)
+        if X is not None:
+            if crossed:
+                raise ValueError('conformal="cross" is calibrated on the rows of its folds; leave out X and y.')
+            code = labels.encode(np.asarray(y))
+            weight = row_weights(sample_weight, len(code))
+            if weight is not None and class_error is not None:
+                raise ValueError("sample_weight has no effect here: class_error counts each row once; leave it out.")
+            rows, held_out = ScoredRows.of(self._score(fitted, X), code, weight), True
+        if request.needs_rows and rows is None and not crossed:
+            raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
+        other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
+        return other
 
     method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
@@ -77,12 +138,8 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     certificate_ = fitted("error_bound", "For `max_error` and `class_error`: the bound, and what it rests on.")
 
 
-def _probabilities(classifier: Any, X: Any, method: str = "predict_proba") -> Any:
-    """Give the probabilities of the rows, by chunks if X is a dask array."""
-    if not is_dask(X):
-        return sorted_scores(classifier, np.asarray(getattr(classifier, method)(X)))
-    return lazy_rows(partial(_chunk_probabilities, method), classifier, X, (len(classifier.classes_),))
-
-
-def _chunk_probabilities(method: str, classifier: Any, chunk: Any) -> NDArray[np.float64]:
-    return sorted_scores(classifier, np.asarray(getattr(classifier, method)(chunk)))
+def _probabilities(method: str, classifier: Any, X: Any) -> Any:
+    """Return the probabilities of the rows, by chunks if X is a dask array."""
+    if is_dask(X):
+        return lazy_rows(partial(_probabilities, method), classifier, X, (len(classifier.classes_),))
+    return sorted_scores(classifier, np.asarray(getattr(classifier, method)(X)))

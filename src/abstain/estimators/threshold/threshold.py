@@ -18,17 +18,15 @@ from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
-from abstain.estimators.threshold.held_out import promise_fit, refuse_unused
-from abstain.estimators.threshold.out_of_fold import checked_rows, fit_and_score, is_prefit
+from abstain.estimators.threshold.out_of_fold import Fitting, is_prefit, refuse_unused
 from abstain.estimators.threshold.rejector_decisions import TunedDecisions
-from abstain.estimators.threshold.retuning import RetuneMixin
 from abstain.rules.tuning.request import Request
 
 _SHARE = Interval(RealNotInt, 0, 1, closed="neither")
 
 
 @with_parameters
-class ThresholdRejector(RetuneMixin, TunedDecisions):
+class ThresholdRejector(TunedDecisions):
     """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
@@ -265,15 +263,11 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
         code = labels.encode(y)
         if row_costs is not None:
             row_table(row_costs, labels, request.costs, len(code))
-        weight, groups, parameters = checked_rows(
-            self, X, sample_weight, groups, tune=request.needs_rows and not by_class, fits=not prefit
-        )
+        tune = request.needs_rows and not by_class
+        weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-        if request.promise is None or prefit:
-            scored = fit_and_score(self, X, y, groups, parameters, request=request)
-        else:
-            scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
+        scored = Fitting(self, request, labels, X, y, groups, parameters).scored(code, weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
         rows = scored.rows(code, weight)

@@ -70,6 +70,6 @@ def automatic(costs: CostTable | None, *, by_row: bool = False) -> str:
     Bayes. It is "chow" where thresholds for all rows do not exist: for `Actions`, and for costs per row. Without costs
     one threshold needs fewer rows, and only one can be certified.
     """
-    if by_row or (costs is not None and costs.names is not None):
-        return "chow"
-    return "symmetric" if costs is None or costs.symmetric else "roc"
+    if costs is None:
+        return "chow" if by_row else "symmetric"
+    return "chow" if by_row or not costs.answering else "symmetric" if costs.symmetric else "roc"
