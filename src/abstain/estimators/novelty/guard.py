@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-__all__ = ["Guard"]
+__all__ = ["Calibration", "Guard"]
 
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
@@ -137,6 +137,24 @@ class Guard:
         for known in (self.scores[above], self.scores[np.maximum(above - 1, 0)]):
             s = np.where(_near(s, known), known, s)
         return s
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Rows that neither the detector nor the classifier that decided on them was fitted on.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (m,)
+        How unusual each of them is, increasing, as in `Guard`.
+    choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
+        How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
+        action in the order of their names. None if every classifier at hand may have seen them. Their sum is less
+        than m if rows of a rare class were needed for the fit.
+    """
+
+    scores: NDArray[np.float64]
+    choices: NDArray[np.int64] | None = None
 
 
 def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:

@@ -9,18 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.novelty.calibration import Calibration
-from abstain.estimators.novelty.guard import Guard
+from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.unwrap import decide, final_estimator
-from abstain.labels import Labels, positions
+from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine
-from abstain.reject_labels import chosen_reject_label, decoded_dtype
-from abstain.rules.class_deciders import Confidence
-from abstain.rules.deciders import Cuts, Decider
+from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto
 from abstain.rules.readouts import readout_of
 from abstain.rules.rule import Rule
+from abstain.rules.tuning.placing import by_confidence
 
 __all__ = ["Guarded", "novel_action"]
 
@@ -59,12 +56,7 @@ class Guarded(Fitted):
     @property
     def novel_label(self) -> Any:
         """The label of a novel row: the reject label, or the action of `novel_action`."""
-        return self.rule.labels.reject_label if self._names is None else self._names[novel_action(self.rule.costs)]
-
-    @property
-    def _names(self) -> Any:
-        """The names of the actions that the rule chooses between; None if it answers classes."""
-        return None if self.rule.costs is None else self.rule.costs.names
+        return self.rule.names.tolist()[novel_action(self.rule)]
 
     def score(self, X: Any) -> NDArray[np.float64]:
         """Return the score of the classifier, whether a row is novel or not."""
@@ -98,29 +90,21 @@ class Guarded(Fitted):
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
-        ours, own = self.novel_label, None
-        if self._names is None:
-            label = label.astype(decoded_dtype(self.rule.labels.classes, ours))
-            own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
-        renamed = novel if own is None or own == ours else novel | np.asarray(label == own)
-        return np.where(renamed, np.array(ours, dtype=label.dtype), label)
+        own = final_estimator(self.estimator).rule_ if self.is_ours else self.rule
+        return self.rule.names[np.where(novel, novel_action(self.rule), own.positions(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        if self._names is not None:
-            return np.array([np.sum(found.label == name) for name in self._names], dtype=np.int64)
+        if not self.rule.answering:
+            return np.array([np.sum(found.label == name) for name in self.rule.names.tolist()], dtype=np.int64)
         answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
         return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
 
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
-        found, labels = self.decide(X, row_costs), self.rule.labels
+        found = self.decide(X, row_costs)
         rule = self.rule.for_rows(row_costs, len(found))
-        if self._names is not None:
-            choice = positions(found.label, self._names, "the decisions", "the actions")
-        else:
-            choice = labels.choices(found.label)
-        return rule.cost(labels.encode(y), choice)
+        return rule.cost(rule.labels.encode(y), rule.positions(found.label))
 
 
 def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
@@ -129,26 +113,29 @@ def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
     rule = getattr(final, "rule_", None)
     if rule is None or not hasattr(final, "decide"):
         machine = ResponseMachine.of(estimator)
-        return machine, _never_rejecting(machine, reject_label)
-    if rule.costs is not None and rule.costs.names is not None:
-        if not (isinstance(reject_label, str) and reject_label == "auto"):
-            raise ValueError(
-                f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
-                '"auto".'
-            )
-        novel_action(rule.costs)
-        return final.machine_, rule
-    return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
-
-
-def novel_action(actions: Any) -> int:
-    """Return the position of the action that a novel row gets; an error if none hands the case on."""
-    if not actions.rejecting.any():
+        classes = np.unique(np.asarray(machine.classifier.classes_))
+        labels = Labels.named(classes, reject_label=reject_label, rejects=True)
+        never = by_confidence(labels, np.full(labels.n_classes, -np.inf))
+        return machine, Rule(labels, None, readout_of(machine, labels.n_classes), never)
+    if rule.answering:
+        return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
+    if not is_auto(reject_label):
         raise ValueError(
-            f"costs={actions!r} have no action that hands a case on, so that a novel row could not be rejected; name "
-            "one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
+            f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
+            '"auto".'
         )
-    return least_at_worst(actions)
+    novel_action(rule)
+    return final.machine_, rule
+
+
+def novel_action(rule: Rule) -> int:
+    """Return the position of the action that a novel row gets; an error if none hands the case on."""
+    if not rule.hands_on.any():
+        raise ValueError(
+            f"costs={rule.costs!r} have no action that hands a case on, so that a novel row could not be rejected; "
+            "name one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
+        )
+    return int(np.argmax(rule.hands_on)) if rule.costs is None else least_at_worst(rule.costs)
 
 
 def least_at_worst(actions: CostTable) -> int:
@@ -161,21 +148,10 @@ def least_at_worst(actions: CostTable) -> int:
     return int(min(among, key=lambda at: (actions.values[:, at].max(), actions.values[:, at].sum())))
 
 
-def _rejecting(labels: Any, reject_label: Any) -> Any:
+def _rejecting(labels: Labels, reject_label: Any) -> Labels:
     """Return the labels with a reject label: as asked for, else the classifier's own, else the default."""
-    auto = isinstance(reject_label, str) and reject_label == "auto"
-    if auto and labels.reject_label is not None:
+    if is_auto(reject_label) and labels.reject_label is not None:
         return replace(labels, rejects=True)
     label = chosen_reject_label(labels.classes, reject_label, rejects=True)
     decoded_dtype(labels.classes, label)
     return replace(labels, reject_label=label, rejects=True)
-
-
-def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule:
-    """Return a rule that answers as a classifier of another library does."""
-    labels = Labels.named(np.unique(np.asarray(machine.classifier.classes_)), reject_label=reject_label, rejects=True)
-    n = labels.n_classes
-    decider: Decider = Confidence(np.full(n, -np.inf))
-    if n == 2:
-        decider = Cuts.at(Thresholds(0.0, 0.0), 0.0, labels.answers)
-    return Rule(labels, None, readout_of(machine, n), decider)

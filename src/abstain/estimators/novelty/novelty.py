@@ -16,9 +16,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.detectors import fitted_detector
-from abstain.estimators.novelty.guard import Guard
+from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.novelty.guard_rows import GuardRows, calibration_size
 from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
 from abstain.estimators.novelty.guarded_decisions import GuardedDecisions, in_memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
@@ -21,7 +22,7 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound, certify, certify_answers
 from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
 
-__all__ = ["conformal_rule", "p_value_rule", "placed_rule"]
+__all__ = ["by_confidence", "conformal_rule", "p_value_rule", "placed_rule"]
 
 
 def placed_rule(
@@ -71,7 +72,12 @@ def _by_rows(request: Request, rows: ScoredRows | None, labels: Labels) -> tuple
         else:
             within = cuts_within if isinstance(request.reject_rate, ByAnswer) else cut_within
             cuts = within(answered, request.reject_rate, for_new=request.for_new)
-    return Cuts.at(two_sided(cuts), 0.0, labels.answers) if two else Confidence(cuts, by), bound
+    return by_confidence(labels, cuts, by), bound
+
+
+def by_confidence(labels: Labels, cuts: NDArray[np.float64], by: Any = "lead") -> Decider:
+    """Return the decider that answers as the classifier itself does, unless the confidence is at most the cut."""
+    return Cuts.at(two_sided(cuts), 0.0, labels.answers) if labels.n_classes == 2 else Confidence(cuts, by)
 
 
 def _by_thresholds(request: Request, rows: ScoredRows, labels: Labels) -> tuple[Decider, ErrorBound | None]:
