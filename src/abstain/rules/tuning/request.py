@@ -82,7 +82,7 @@ class Request:
         auto = automatic(costs, by_row=by_row)
         name = auto if parameters.method == AUTO else parameters.method
         method = METHODS[name]
-        if method.for_costs is not None and METHODS[auto].for_costs is None:
+        if METHODS[auto].is_bayes and not method.is_bayes:
             why = "row_costs differ by row" if by_row else "Actions are more than two answers and a reject"
             raise ValueError(
                 f'method={name!r} places thresholds that are the same for all rows, but {why}; use method="chow", '
@@ -93,7 +93,7 @@ class Request:
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error, class_error = (_shares(one, getattr(parameters, one)) for one in WAYS[1:])
-        if method.looks_at_labels and (max_error is not None or isinstance(reject_rate, dict)):
+        if method.for_costs is not None and (max_error is not None or isinstance(reject_rate, dict)):
             why = "chooses the cut of the forced answer, by which the dict reject_rate is stated"
             if max_error is not None:
                 why = (
@@ -114,6 +114,8 @@ class Request:
         stated = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         named = {name: share for name, share in stated.items() if isinstance(share, dict)}
         ordered: dict[str, Any] = {name: ByAnswer.of(name, share, labels.classes) for name, share in named.items()}
+        if isinstance(self.reject_rate, tuple):
+            ordered["reject_rate"] = self.reject_rate[:: labels.orientation]
         if self.class_error is not None:
             ordered["class_error"] = named_rates(self.class_error, labels.classes)
         if self.costs is not None:
@@ -132,7 +134,7 @@ class Request:
                     f"{name}={pair!r} is for a negative and a positive class, and y has {n} classes; give one number, "
                     f"or a dict by the class answered, {name}={{{labels.classes.tolist()[0]!r}: {pair[0]}, ...}}."
                 )
-        if self.reject_rate is not None and self.method.looks_at_labels:
+        if self.reject_rate is not None and self.method.for_costs is not None:
             raise ValueError(
                 f'method={self.name!r} with reject_rate is for two classes, and y has {n}; use method="symmetric" or '
                 'method="chow", with one share or a dict by the class answered.'
@@ -170,7 +172,7 @@ class Request:
     @property
     def needs_rows(self) -> bool:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
-        return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
+        return self.way is not None and not (self.way == "costs" and self.method.is_bayes)
 
 
 def _shares(name: str, given: Any) -> Any:

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
-from abstain.costs.thresholds import Thresholds
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
 STARTS = 3
@@ -126,18 +125,6 @@ class _Sequence:
 
 
 def certify(
-    rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
-) -> tuple[Thresholds, ErrorBound]:
-    """The thresholds of two classes, at one distance from the cut, of the largest coverage that can be certified.
-
-    The parameters are those of `certify_answers`; `positive` is the sign of the class called positive, +1 or -1.
-    """
-    order = (0, 1) if positive > 0 else (1, 0)
-    cuts, bound = certify_answers(rows.answered(), max_error, confidence, order=order, above=0.0)
-    return rows.symmetric_band(float(cuts[0])), bound
-
-
-def certify_answers(
     rows: AnsweredRows,
     max_error: Ceilings | ByAnswer,
     confidence: float,
