@@ -22,7 +22,7 @@ from abstain.comparison.two_samples import (
     shares_tests,
 )
 from abstain.estimators.novelty.column_range import SeenNumbers
-from abstain.estimators.novelty.outside_ranges import OutsideColumn
+from abstain.estimators.novelty.training_ranges import OutsideColumn
 
 __all__ = ["drift", "drift_of"]
 

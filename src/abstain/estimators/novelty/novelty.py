@@ -18,10 +18,8 @@ from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.detectors import fitted_detector
 from abstain.estimators.novelty.guard import Calibration, Guard
-from abstain.estimators.novelty.guard_rows import GuardRows, calibration_size
-from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
-from abstain.estimators.novelty.guarded_decisions import GuardedDecisions, in_memory
-from abstain.estimators.novelty.refit_without_calibration import Table, decisions_on_unseen
+from abstain.estimators.novelty.guard_rows import GuardRows, Table, calibration_size, decisions_on_unseen
+from abstain.estimators.novelty.guarded import Guarded, GuardedDecisions, in_memory, machine_and_rule
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import final_estimator
 from abstain.labels import label_vector

@@ -17,9 +17,8 @@ from abstain.costs.per_row import row_table
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
+from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for, tuned
 from abstain.estimators.threshold.out_of_fold import Fitting, is_prefit, refuse_unused
-from abstain.estimators.threshold.rejector_decisions import TunedDecisions
 from abstain.rules.tuning.request import Request
 
 _SHARE = Interval(RealNotInt, 0, 1, closed="neither")

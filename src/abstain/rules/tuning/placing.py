@@ -22,13 +22,13 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound, certify
 from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
 
-__all__ = ["by_confidence", "conformal_rule", "p_value_rule", "placed_rule"]
+__all__ = ["by_confidence", "p_value_rule", "placed_rule"]
 
 
 def placed_rule(
     request: Request, labels: Labels, rows: ScoredRows | None, readout: Readout
-) -> tuple[Rule, ErrorBound | None]:
-    """Return the rule of a checked request, and the bound if an error is to be certified.
+) -> tuple[Rule, ErrorBound | ClassErrorBound | None]:
+    """Return the rule of a checked request, and the bound if something is promised.
 
     Parameters
     ----------
@@ -40,8 +40,11 @@ def placed_rule(
     readout : Readout
         What the scores mean. The classifier itself cuts one score at 0.
     """
-    decider, bound = _by_costs(request, labels), None
-    if decider is None:
+    bound: ErrorBound | ClassErrorBound | None = None
+    decider = _by_costs(request, labels)
+    if decider is None and request.class_error is not None:
+        decider, bound = _by_class(request, rows, labels)
+    elif decider is None:
         decider, bound = _by_rows(request, rows, labels)
     return Rule(labels, request.costs, readout, decider), bound
 
@@ -95,16 +98,14 @@ def by_confidence(labels: Labels, cuts: NDArray[np.float64], by: Any = "lead") -
     return Cuts.at(two_sided(cuts), 0.0, labels.answers) if labels.n_classes == 2 else Confidence(cuts, by)
 
 
-def conformal_rule(
-    request: Request, labels: Labels, rows: ScoredRows, readout: Readout
-) -> tuple[Rule, ClassErrorBound]:
-    """Return the rule that keeps promises by true class, by cuts on the scores, and its bound."""
+def _by_class(request: Request, rows: Any, labels: Labels) -> tuple[Decider, ClassErrorBound]:
+    """Keep promises by true class by cuts on the scores."""
     calibration = ClassCalibration.of([(rows.score, rows.code)], labels.n_classes)
     bound = class_error_bound(request.class_error, calibration)
     if labels.n_classes > 2:
-        return Rule(labels, None, readout, Sets(np.array([*bound.cuts.values()]))), bound
+        return Sets(np.array([*bound.cuts.values()])), bound
     thresholds = two_thresholds(bound)
-    return Rule(labels, None, readout, Cuts.at(thresholds, forced_cut(thresholds), labels.answers)), bound
+    return Cuts.at(thresholds, forced_cut(thresholds), labels.answers), bound
 
 
 def p_value_rule(labels: Labels, least: Any) -> Rule:
