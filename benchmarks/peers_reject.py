@@ -37,10 +37,10 @@ Rule = Callable[[Vector, Vector], Found]
 def ours(score: Vector, sign: Vector) -> Found:
     """The certificate of ThresholdRejector(max_error=...)."""
     try:
-        thresholds, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
+        cuts, certificate = certify(ScoredRows.of(score, sign > 0).answered(), MAX_ERROR, CONFIDENCE, above=0.0)
     except ValueError:
         return None
-    return thresholds.upper, certificate.coverage
+    return max(float(cuts[0]), 0.0), certificate.coverage
 
 
 def bonferroni(score: Vector, sign: Vector) -> Found:

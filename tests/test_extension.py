@@ -14,8 +14,7 @@ from abstain.dual.certificate import certify
 from abstain.kernels import KERNELS, Formula, Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.rules.tuning.empirical_cost import roc_thresholds
-from abstain.rules.tuning.methods import METHODS, Method
+from abstain.rules.tuning.methods import METHODS, Method, roc_thresholds
 
 COSTS = Costs(1, 3, 0.3)
 
@@ -95,7 +94,8 @@ class TestMethod:
         def never_below(scored, costs):
             return Thresholds(-np.inf, roc_thresholds(scored, costs).upper)
 
-        monkeypatch.setitem(METHODS, "positive-only", Method(never_below, METHODS["roc"].for_budget))
+        method = Method(for_costs=never_below, for_budget=METHODS["roc"].for_budget)
+        monkeypatch.setitem(METHODS, "positive-only", method)
         clf = ThresholdRejector(LogisticRegression(), COSTS, method="positive-only").fit(X, y)
         assert set(clf.predict(X)) == {-1, 1}  # class 0 is never answered
         roc = ThresholdRejector(LogisticRegression(), COSTS, method="roc").fit(X, y)

@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from abstain import Costs, Thresholds
-from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.methods import cheapest_cut, forced_cut, roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
 from harness.search import Array, Decide, Rule, Signs
 
@@ -19,7 +19,12 @@ def fixed(thresholds: Thresholds) -> Rule:
 
 def symmetric(cut: float = 0.0) -> Rule:
     """Reject where the score lies within D of the machine's own cut, with the D of least cost."""
-    return lambda score, sign, costs: symmetric_thresholds(ScoredRows.of(score, sign > 0, cut=cut), costs).decide
+
+    def place(score: Array, sign: Signs, costs: Costs) -> Decide:
+        rows = ScoredRows.of(score, sign > 0, cut=cut)
+        return rows.band(cheapest_cut(rows.answered(), costs)).decide
+
+    return place
 
 
 def roc(score: Array, sign: Signs, costs: Costs) -> Decide:

@@ -16,7 +16,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import NearestNeighbors
 
 from abstain import OneClassSVM
-from abstain.estimators.novelty.guard import rows_needed
+from abstain.rules.tuning.class_error import rows_needed
 
 Array = NDArray[np.float64]
 NEIGHBOURS = 5

@@ -10,8 +10,9 @@ from numpy.random import RandomState
 
 from abstain import NoveltyRejector
 from abstain.estimators.novelty.detectors import fitted_detector
-from abstain.estimators.novelty.guard import Guard, rows_needed
+from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.guard_rows import MOST_DETECTED
+from abstain.rules.tuning.class_error import rows_needed
 
 
 def trial(name: str, seeds: list[int]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ __all__ = [
     "decoded_dtype",
     "default_reject_label",
     "free_label",
+    "is_auto",
     "kind_of",
     "position",
     "some",
@@ -60,7 +61,7 @@ def default_reject_label(classes: NDArray[Any]) -> str | int | float:
 
 def chosen_reject_label(classes: NDArray[Any], reject_label: Any, *, rejects: bool) -> Any:
     """The reject label as asked for; None if it is "auto", is not needed, and the default is one of the classes."""
-    if not (isinstance(reject_label, str) and reject_label == "auto"):
+    if not is_auto(reject_label):
         return checked_reject_label(classes, reject_label)
     try:
         return default_reject_label(classes)
@@ -68,6 +69,11 @@ def chosen_reject_label(classes: NDArray[Any], reject_label: Any, *, rejects: bo
         if rejects:
             raise
         return None
+
+
+def is_auto(reject_label: Any) -> bool:
+    """Whether the label is left to us; it may be anything that a user passes, such as an array."""
+    return isinstance(reject_label, str) and reject_label == "auto"
 
 
 def checked_reject_label(classes: NDArray[Any], label: Any) -> Any:

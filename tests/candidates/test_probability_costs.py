@@ -7,8 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
-from abstain.candidates.candidate_costs import Rows, tuned
-from abstain.candidates.probability_costs import ProbabilityCosts
+from abstain.candidates.candidate_costs import ProbabilityCosts, Rows, tuned
 from abstain.candidates.search import MachineSearch
 from abstain.estimators.fitting.splitting import checked_splits
 from action_cases import CREDIT

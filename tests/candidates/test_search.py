@@ -22,9 +22,8 @@ from sklearn.preprocessing import FunctionTransformer
 import abstain
 import abstain.candidates.search as machine_search
 from abstain.candidates import candidate_costs as tuning
-from abstain.candidates.candidate_costs import Rows
+from abstain.candidates.candidate_costs import ProbabilityCosts, Rows
 from abstain.candidates.machines import MACHINES, NAMES
-from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.search import MachineSearch, trials_of
 from abstain.costs.costs import Costs
 from abstain.estimators.fitting.splitting import checked_splits
@@ -267,10 +266,10 @@ def test_the_last_fit_of_the_svm_has_the_time_that_is_kept_for_it():
     X, y = rows(90)
     seen = {}
 
-    def late(self, X, y, groups=None, row_costs=None):
+    def late(self, X, y, **given):
         seen.update(limit=self.time_limit, search=self._searching * self.time_limit)
         warnings.warn(f"out of time; raise time_limit={self.time_limit} or so", ConvergenceWarning, stacklevel=2)
-        return RejectSVCCV.fit(self, X, y, groups=groups, row_costs=row_costs)
+        return RejectSVCCV.fit(self, X, y, **given)
 
     class Late(RejectSVCCV):
         fit = late
@@ -324,3 +323,62 @@ def test_costs_of_rows_reach_it_through_a_pipeline_by_metadata_routing():
         np.testing.assert_array_equal(routed.predict(X, row_costs=costs), alone.predict(X, row_costs=costs))
         assert routed.score(X, y, row_costs=costs) == alone.score(X, y, row_costs=costs)
     assert (alone.predict(X, row_costs=costs) != alone.predict(X)).any()  # control
+
+
+def test_weights_are_repeated_rows():
+    X, y = rows(90)
+    times = np.random.default_rng(1).integers(0, 4, size=90)
+    folds = [(train, test) for train, test in FOLDS.split(X, y)]
+    place = np.split(np.arange(times.sum()), np.cumsum(times)[:-1])  # of the copies of each row
+    copies = [tuple(np.concatenate([place[row] for row in part]) for part in pair) for pair in folds]
+    weighted = search("logistic").set_params(cv=folds).fit(X, y, sample_weight=times)
+    repeated = search("logistic").set_params(cv=copies).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.choice_.chosen.costs, repeated.choice_.chosen.costs, rtol=1e-9)
+    assert weighted.choice_.chosen.best == repeated.choice_.chosen.best
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-3)
+    plain = search("logistic").set_params(cv=folds).fit(X, y)  # control
+    assert np.abs(plain.choice_.chosen.costs - weighted.choice_.chosen.costs).max() > 1e-3
+
+
+def test_the_svm_has_the_weights_of_its_own_search():
+    X, y = rows(90)
+    weight = np.random.default_rng(1).uniform(0.5, 4, size=90)
+    found = search("svm").fit(X, y, sample_weight=weight)
+    own = clone(SMALL).set_params(costs=COSTS, pos_label="b", cv=FOLDS).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(found.decision_function(X), own.decision_function(X))
+    np.testing.assert_array_equal(found.choice_.chosen.costs, trials_of(own).costs)
+
+
+@pytest.mark.parametrize("name", ["logistic", "forest", "boosting", "svm"])
+@pytest.mark.parametrize("cv", [3, FOLDS])
+def test_rows_of_weight_0_are_left_out(name, cv):
+    X, y = rows(120)
+    weight = (np.random.default_rng(2).random(120) < 0.8).astype(float)
+    junk = np.where(weight[:, np.newaxis] > 0, X, 1e3)
+    costs = np.random.default_rng(0).uniform([1, 1, 0.1], [5, 5, 0.4], size=(120, 3))
+    weighted = search(name).set_params(cv=cv).fit(junk, y, sample_weight=weight, row_costs=costs)
+    other = np.where(weight[:, np.newaxis] > 0, X, -1e3)
+    again = search(name).set_params(cv=cv).fit(other, y, sample_weight=weight, row_costs=costs)
+    np.testing.assert_array_equal(weighted.choice_.chosen.costs, again.choice_.chosen.costs)
+    if cv == 3 and name != "forest":  # the folds are those of the rows left; forests draw rows by their weights
+        kept = weight > 0
+        fewer = search(name).set_params(cv=cv).fit(X[kept], y[kept], row_costs=costs[kept])
+        np.testing.assert_allclose(weighted.choice_.chosen.costs, fewer.choice_.chosen.costs, rtol=1e-9)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("limit", [None, 1e6])
+def test_weights_reach_every_machine_and_its_sigmoid(routing, limit):
+    X, y = rows(90)
+    heavy = np.where(y == "b", 20.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        for name in NAMES:
+            made = search(name, time_limit=limit)
+            plain, found = made.fit(X, y).predict_forced(X), made.fit(X, y, sample_weight=heavy).predict_forced(X)
+            assert np.sum(found == "b") > np.sum(plain == "b") + 5, name
+
+
+def test_impossible_weights_are_named():
+    X, y = rows(30)
+    with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
+        search("logistic").fit(X, y, sample_weight=np.full(30, -1.0))

@@ -16,8 +16,7 @@ from abstain.comparison.batch_counts import DriftCounts, lacking
 from abstain.comparison.drift import drift, drift_of
 from abstain.comparison.two_samples import cells_of, scores_test
 from abstain.estimators.novelty.column_range import SeenCategories, SeenNumbers
-from abstain.estimators.novelty.outside_ranges import OutsideColumn
-from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.estimators.novelty.training_ranges import OutsideColumn, SeenColumns
 from guarded import Guarded
 
 LEVEL = 0.05

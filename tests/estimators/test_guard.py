@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
 
-from abstain.estimators.novelty.guard import Guard, rows_needed
+from abstain.estimators.novelty.guard import Guard
+from abstain.rules.tuning.class_error import rows_needed
 
 
 class FirstColumn(BaseEstimator):

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from abstain import Costs, ThresholdRejector
-from abstain.rules.tuning.risk_control import certify
 from abstain.rules.tuning.scored_rows import ScoredRows
+from one_score import certify
 
 CEILING, CONFIDENCE, N, SHIFT, REPEATS = 0.25, 0.9, 200, 2.0, 40
 MANY = binom.ppf(0.999, REPEATS, 1 - CONFIDENCE)  # of all calibrations 10 % may break the ceiling

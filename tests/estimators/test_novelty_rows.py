@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain import Costs, LinearRejectSVCCV, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector
-from abstain.estimators.novelty.guard_rows import MOST_DETECTED, GuardRows, calibration_size
-from abstain.estimators.novelty.refit_without_calibration import unsearched
+from abstain.estimators.novelty.guard_rows import MOST_DETECTED, GuardRows, calibration_size, unsearched
 
 COSTS = Costs(reject=0.2)
 

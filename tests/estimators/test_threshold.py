@@ -17,10 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, ThresholdRejector, Thresholds
 from abstain.machines.response_machine import log_odds
-from abstain.rules.tuning.budget import symmetric_within
-from abstain.rules.tuning.empirical_cost import roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.methods import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
-from one_score import Counting, first_column
+from one_score import Counting, first_column, symmetric_thresholds, symmetric_within
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 

@@ -17,8 +17,7 @@ import abstain
 from abstain import Actions, Costs, RejectSVC, ThresholdRejector
 from abstain.metrics import ClassTable, get_scorer, mean_cost, reject_rate
 from abstain.rules.class_deciders import Confidence
-from abstain.rules.tuning.budget import cut_within
-from abstain.rules.tuning.empirical_cost import cheapest_cut, cheapest_cuts
+from abstain.rules.tuning.methods import cheapest_cut, cheapest_cuts, cuts_within
 from abstain.rules.tuning.scored_rows import ScoredRows
 from class_cases import GENERAL, gaussians, table_costs
 
@@ -177,7 +176,7 @@ class TestBudgets:
         clf = rejector(LogisticRegression(), reject_rate=0.3, cv="train").fit(X, Y, weight)
         model = LogisticRegression().fit(X, Y, weight)
         rows = ScoredRows.of(model.decision_function(X), Y, weight).answered("lead")
-        np.testing.assert_array_equal(clf.thresholds_, cut_within(rows, 0.3))
+        np.testing.assert_array_equal(clf.thresholds_, cuts_within(rows, 0.3))
         assert weight @ clf.reject_mask(X) <= 0.3 * weight.sum()
 
 

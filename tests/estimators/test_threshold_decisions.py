@@ -14,9 +14,8 @@ from sklearn.svm import LinearSVC
 
 from abstain import Costs, ThresholdRejector
 from abstain.machines.response_machine import log_odds
-from abstain.rules.tuning.budget import symmetric_within
 from abstain.rules.tuning.scored_rows import ScoredRows
-from one_score import Counting, first_column
+from one_score import Counting, first_column, symmetric_within
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 METHODS = ["symmetric", "roc", "chow"]

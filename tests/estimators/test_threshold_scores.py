@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from abstain import Costs, ThresholdRejector, load, save
 from abstain.machines.response_machine import log_odds
 from abstain.report import report_for
-from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.methods import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 UNEQUAL = Costs(false_positive=1, false_negative=5, reject=0.3)

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC, ThresholdRejector
-from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.methods import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)

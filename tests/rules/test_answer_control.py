@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.risk_control import certify_answers
+from abstain.rules.tuning.risk_control import certify
 from abstain.rules.tuning.scored_rows import AnsweredRows
 
 CEILING, CONFIDENCE, RUNS, CLASSES = 0.1, 0.9, 200, 6
@@ -42,26 +42,26 @@ def broken(rule):
 def alone(rows, k):
     """One class certified by itself at the full level."""
     shares = np.where(np.arange(CLASSES) == k, CEILING, np.nan)
-    return certify_answers(rows, ByAnswer(tuple(range(CLASSES)), tuple(shares)), CONFIDENCE)[0][k]
+    return certify(rows, ByAnswer(tuple(range(CLASSES)), tuple(shares)), CONFIDENCE)[0][k]
 
 
 def test_the_ceilings_hold_together():
     ceilings = ByAnswer(tuple(range(CLASSES)), (CEILING,) * CLASSES)
-    assert broken(lambda rows: certify_answers(rows, ceilings, CONFIDENCE)[0]) <= ALLOWED
+    assert broken(lambda rows: certify(rows, ceilings, CONFIDENCE)[0]) <= ALLOWED
     # controls: without a correction for several classes, and by the observed error, the promise is broken
     assert broken(lambda rows: [alone(rows, k) for k in range(CLASSES)]) > ALLOWED
     assert broken(lambda rows: [observed(rows, rows.answer == k) for k in range(CLASSES)]) > 0.8
 
 
 def test_one_ceiling_holds():
-    assert broken(lambda rows: certify_answers(rows, CEILING, CONFIDENCE)[0]) <= ALLOWED
+    assert broken(lambda rows: certify(rows, CEILING, CONFIDENCE)[0]) <= ALLOWED
     assert broken(lambda rows: observed(rows, rows.answer >= 0)) > ALLOWED
 
 
 def test_the_certificate_counts_what_is_accepted():
     rows = answers(np.random.default_rng(0))
     ceilings = ByAnswer(("a", "b", "c", "d", "e", "f"), (0.1, 0.2, np.nan, 0.1, 0.1, 0.1))
-    cuts, bound = certify_answers(rows, ceilings, CONFIDENCE)
+    cuts, bound = certify(rows, ceilings, CONFIDENCE)
     accepted = rows.confidence > cuts[rows.answer]
     assert cuts[2] == -np.inf
     for k, label in enumerate(ceilings.classes):
@@ -80,7 +80,7 @@ def test_ties_are_accepted_together_and_the_order_does_not_matter():
     mixed = rng.permutation(len(rows.answer))
     confidence = np.round(rows.confidence * 8) / 8
     found = [
-        certify_answers(AnsweredRows(rows.answer[at], rows.truth[at], confidence[at], rows.weight, CLASSES), 0.1, 0.9)
+        certify(AnsweredRows(rows.answer[at], rows.truth[at], confidence[at], rows.weight, CLASSES), 0.1, 0.9)
         for at in (slice(None), mixed)
     ]
     assert found[0][1] == found[1][1]
@@ -97,4 +97,4 @@ def test_ties_are_accepted_together_and_the_order_does_not_matter():
 )
 def test_what_cannot_be_certified(ceiling, rows, text):
     with pytest.raises(ValueError, match=text):
-        certify_answers(rows, ByAnswer(tuple("abcdef"), (ceiling, *[np.nan] * 5)), CONFIDENCE)
+        certify(rows, ByAnswer(tuple("abcdef"), (ceiling, *[np.nan] * 5)), CONFIDENCE)

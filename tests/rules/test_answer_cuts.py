@@ -6,8 +6,7 @@ import pytest
 from abstain.costs.costs import Costs
 from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.budget import cut_within, cuts_within
-from abstain.rules.tuning.empirical_cost import cheapest_cut, cheapest_cuts
+from abstain.rules.tuning.methods import cheapest_cut, cheapest_cuts, cuts_within
 from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows, two_sided
 
 UNEVEN = Costs.from_matrix([[0, 1, 2], [5, 0, 3], [1, 1, 0]], (0.3, 0.4, 0.2), labels=(1, 2, 3))
@@ -60,7 +59,7 @@ def test_budgets_are_used_up_and_never_exceeded():
     for seed in range(12):
         rows = random_rows(seed, weighted=seed % 2 == 0)
         for share in (0.0, 0.1, 0.3, 1.0):
-            cut = cut_within(rows, share)[0]
+            cut = cuts_within(rows, share)[0]
             total, new = rows.weight.sum(), rows.weight.mean()
             spent = [(t, rows.weight @ (rows.confidence <= t)) for t in tried(rows)]
             within = [t for t, one in spent if one == 0 or one + new <= share * (total + new) + 1e-9]
@@ -78,8 +77,8 @@ def test_budgets_are_used_up_and_never_exceeded():
 
 def test_a_tenth_of_thirty_rows_is_three_and_one_of_them_is_new():
     rows = AnsweredRows(np.zeros(29, dtype=int), np.zeros(29, dtype=int), np.arange(29.0), np.ones(29), 3)
-    assert cut_within(rows, 0.1)[0] == 1.5
-    assert cut_within(rows, 3 / 29, for_new=False)[0] == 2.5
+    assert cuts_within(rows, 0.1)[0] == 1.5
+    assert cuts_within(rows, 3 / 29, for_new=False)[0] == 2.5
 
 
 def test_of_new_rows_with_an_answer_no_more_are_rejected_than_its_budget_allows():
@@ -105,8 +104,8 @@ def test_a_class_that_is_never_answered_or_not_named_is_not_cut():
 def test_constant_scores_are_one_tie():
     rows = ScoredRows.of(np.zeros((10, 3)), np.arange(10) % 3).answered("lead")
     assert set(rows.answer) == {0}
-    assert cut_within(rows, 0.9)[0] == -np.inf
-    assert cut_within(rows, 1.0)[0] == np.inf
+    assert cuts_within(rows, 0.9)[0] == -np.inf
+    assert cuts_within(rows, 1.0)[0] == np.inf
 
 
 @pytest.mark.parametrize("scores", [[-2, -1, 0, 1, 2], [0, 0, 0, 1, 2], [-3, -1, -1, 0, 0]])

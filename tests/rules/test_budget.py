@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from abstain.costs.cuts import Thresholds
-from abstain.rules.tuning.budget import roc_within, symmetric_within
+from abstain.rules.tuning.methods import roc_within
 from abstain.rules.tuning.scored_rows import ScoredRows
 from looping import looped
+from one_score import symmetric_within
 
 
 def random_case(seed):

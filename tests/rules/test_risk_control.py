@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from abstain.rules.tuning.risk_control import _last_passed, _Sequence, _starts, certify, rows_without_error
+from abstain.rules.tuning.risk_control import _last_passed, _Sequence, _starts, rows_without_error
 from abstain.rules.tuning.scored_rows import ScoredRows
+from one_score import certify
 
 MAX_ERROR, CONFIDENCE, N, RUNS = 0.1, 0.9, 600, 500
 GENERATORS = {"N(+-1.1, 1)": (1.1, 0.0), "N(+-1.5, 1), 7.5 % flipped": (1.5, 0.075)}

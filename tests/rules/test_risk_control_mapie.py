@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from abstain.rules.tuning.risk_control import certify
 from abstain.rules.tuning.scored_rows import ScoredRows
+from one_score import certify
 
 pytest.importorskip("mapie", minversion="1.6", reason="mapie 1.6 is not installed; it is a peer, not a need")
 risk_control = pytest.importorskip("mapie.risk_control")

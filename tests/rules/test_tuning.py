@@ -7,9 +7,10 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
-from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.methods import forced_cut, roc_thresholds
 from abstain.rules.tuning.scored_rows import Line, ScoredRows
 from looping import looped
+from one_score import symmetric_thresholds
 
 CASES = range(300)
 
@@ -189,7 +190,7 @@ class TestBands:
         rows = ScoredRows.of(score, score > 0.2, cut=0.5)
         far = np.unique(rows.confidence)
         for furthest, distance in [(c, c) for c in far] + list(zip(far, (far[1:] + far[:-1]) / 2, strict=False)):
-            rejected = rows.symmetric_band(distance).decide(rows.score) == 0
+            rejected = rows.band([distance]).decide(rows.score) == 0
             np.testing.assert_array_equal(rejected, rows.confidence <= furthest)
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -5,22 +5,26 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from threadpoolctl import ThreadpoolController
 
+from abstain.arguments import checked_costs, mean_price
 from abstain.candidates.machines import MACHINES, Late, Machine
-from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Trials
+from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.splitting import Splits
+from abstain.labels import Labels
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
 
@@ -36,6 +40,42 @@ def _controller() -> ThreadpoolController:
 
 
 @dataclass(frozen=True, eq=False)
+class ProbabilityCosts:
+    """True classes and the costs by which decisions on them are made and judged.
+
+    Attributes
+    ----------
+    truth : ndarray of intp
+        Codes of the classes.
+    costs : CostTable
+        For these classes, perhaps of each row.
+    """
+
+    truth: NDArray[np.intp]
+    costs: CostTable
+
+    @classmethod
+    def of(cls, costs: Any, y: NDArray[Any], pos_label: Any, reject_label: Any, row_costs: Any = None) -> Self:
+        """Check the costs and the labels of the rows."""
+        stated = None if costs is None and row_costs is not None else checked_costs(costs)
+        answering = stated is None or stated.answering
+        labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=answering)
+        table = None if stated is None else stated.named(labels)
+        truth = labels.encode(y)
+        if row_costs is not None or table is None:
+            table = row_table(row_costs, labels, table, len(truth))
+        return cls(truth, table)
+
+    def paid(self, probability: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the cost of each decision on some rows, given the probabilities of all classes, (n, n_classes)."""
+        costs = self.costs.take(rows)
+        if costs.n_classes > 2:
+            return costs.of(self.truth[rows], costs.cheapest(probability))
+        with np.errstate(divide="ignore"):
+            return costs.of(self.truth[rows], costs.levels().decide(logit(probability[:, 1])))
+
+
+@dataclass(frozen=True, eq=False)
 class Rows:
     """Rows to tune on.
 
@@ -47,12 +87,30 @@ class Rows:
         The true classes, and what decisions on them cost.
     splits : Splits
         The folds.
+    weight : ndarray of float64 or None, default=None
+        The weights of the rows in fits and means.
+    row_costs : array-like, data frame or None, default=None
+        The costs of the rows, as users give them.
     """
 
     X: Any
     y: NDArray[Any]
     costs: ProbabilityCosts
     splits: Splits
+    weight: NDArray[np.float64] | None = None
+    row_costs: Any = None
+
+    def take(self, at: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        X, y = _safe_indexing(self.X, at), self.y[at]
+        costs = ProbabilityCosts(self.costs.truth[at], self.costs.costs.take(at))
+        splits = replace(self.splits, trains=self.splits.trains[:, at], tests=self.splits.tests[:, at])
+        row_costs = None if self.row_costs is None else _safe_indexing(self.row_costs, at)
+        return Rows(X, y, costs, splits, self.weights(at), row_costs)
+
+    def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Return the weights of some rows."""
+        return None if self.weight is None else self.weight[rows]
 
     def held_out(
         self, machine: Machine, parameters: dict[str, Any], fold: int, late: Late | None
@@ -65,14 +123,14 @@ class Rows:
         train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         began = time.monotonic()
-        classifier, number, done = machine.fitted(parameters, part, self.y[train], late)
+        classifier, number, done = machine.fitted(parameters, part, self.y[train], self.weights(train), late)
         pace = (time.monotonic() - began) / (number * len(train))
         return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
-        folds = zip(probabilities, self.splits.tests, strict=True)
-        return [float(self.costs.paid(p, np.flatnonzero(test)).mean()) for p, test in folds]
+        folds = zip(probabilities, map(np.flatnonzero, self.splits.tests), strict=True)
+        return [mean_price(self.costs.paid(p, rows), self.weights(rows)) for p, rows in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
@@ -82,21 +140,22 @@ class Rows:
         row, known = np.nonzero(self.splits.tests)[1], np.concatenate([*probabilities])
         found = []
         for test, p in zip(self.splits.tests, probabilities, strict=True):
-            apart = test[row] == 0  # a splitter may test a row in several folds
-            found.append(_calibrated(known[apart], self.costs.truth[row[apart]], self.costs.codes, p))
+            apart = row[test[row] == 0]  # a splitter may test a row in several folds
+            found.append(_calibrated(known[test[row] == 0], self.costs.truth[apart], self.weights(apart), p))
         return found
 
 
 def _calibrated(
-    others: NDArray[np.float64], truth: NDArray[Any], codes: list[int], p: NDArray[np.float64]
+    others: NDArray[np.float64], truth: NDArray[Any], weight: Any, p: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    columns = range(len(codes)) if len(codes) > 2 else (1,)
-    own = [_SigmoidCalibration().fit(others[:, k], truth == codes[k]).predict(p[:, k]) for k in columns]
-    if len(codes) == 2:
+    n = p.shape[1]
+    columns = range(n) if n > 2 else (1,)
+    own = [_SigmoidCalibration().fit(others[:, k], truth == k, weight).predict(p[:, k]) for k in columns]
+    if n == 2:
         return np.column_stack([1.0 - own[0], own[0]])
     stacked = np.column_stack(own)
     total = stacked.sum(axis=1, keepdims=True)
-    return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / len(codes))
+    return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / n)
 
 
 def _late(machine: Machine, end: float, fits: int) -> Late:

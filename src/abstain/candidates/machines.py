@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -21,8 +22,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 
 SVM, BEST = "svm", "best"
-
-
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
 
@@ -39,8 +38,9 @@ class Machine:
     count : str
         The parameter that says how many trees, or at most how many iterations, a fit has.
     fit_until : callable
-        ``fit_until(classifier, X, y, late)`` fits trees or iterations until `late(number)` says that time is over; it
-        returns their number, and whether these are all. If they are, the fit is that of ``classifier.fit(X, y)``.
+        ``fit_until(classifier, fit, late)`` calls `fit` for some trees or iterations at a time until `late(number)`
+        says that time is over; it returns their number, and whether these are all. If they are, the fit is that of
+        one call.
     stages : tuple of int
         Values of `count` to try with each of them, ascending, from one fit; empty for machines without stages.
     sigmoid : bool
@@ -54,7 +54,7 @@ class Machine:
     make: Callable[..., Any]
     grid: tuple[dict[str, Any], ...]
     count: str
-    fit_until: Callable[[Any, Any, NDArray[Any], Late], tuple[int, bool]]
+    fit_until: Callable[[Any, Callable[[], Any], Late], tuple[int, bool]]
     stages: tuple[int, ...] = ()
     sigmoid: bool = False
     takes_sparse: bool = True
@@ -66,13 +66,16 @@ class Machine:
         stages: list[dict[str, Any]] = [{self.count: number} for number in self.stages] or [{}]
         return [parameters | stage for parameters in self.grid for stage in stages]
 
-    def fitted(self, parameters: dict[str, Any], X: Any, y: NDArray[Any], late: Late | None) -> tuple[Any, int, bool]:
+    def fitted(
+        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None
+    ) -> tuple[Any, int, bool]:
         """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done."""
         classifier = self.make(**parameters, **({self.count: self.stages[-1]} if self.stages else {}))
+        fit = partial(classifier.fit, X, y, sample_weight=weight)
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
             if late is None:
-                return classifier.fit(X, y), getattr(classifier, self.count), True
-            return classifier, *self.fit_until(classifier, X, y, late)
+                return fit(), getattr(classifier, self.count), True
+            return classifier, *self.fit_until(classifier, fit, late)
 
     def probabilities(self, classifier: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the probabilities of the classes for other rows: one array, or one per stage that was reached."""
@@ -94,12 +97,12 @@ def boosting(**parameters: Any) -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(early_stopping=False, **parameters)
 
 
-def iterations_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+def iterations_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[int, bool]:
     """Fit up to 100 iterations at a time; most fits need fewer, and end as if there were no limit."""
     most, done = classifier.max_iter, 0
     classifier.set_params(warm_start=True, max_iter=min(100, most))
     while done < most:
-        used = int(classifier.fit(X, y).n_iter_.max())
+        used = int(fit().n_iter_.max())
         done += used
         if used < classifier.max_iter or done >= most:
             return done, True
@@ -108,22 +111,24 @@ def iterations_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tu
     return done, True
 
 
-def trees_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+def trees_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[int, bool]:
     """Fit 2 trees, then up to 10 at a time: the trees are those of one fit."""
     most = classifier.n_estimators
     classifier.set_params(warm_start=True)
     for number in sorted({min(2, most), *range(10, most, 10), most}):
-        classifier.set_params(n_estimators=number).fit(X, y)
+        classifier.set_params(n_estimators=number)
+        fit()
         if late(number):
             return number, number == most
     return most, True
 
 
-def boosts_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+def boosts_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[int, bool]:
     """Let early stopping look at the clock after each tree instead of at the loss: the trees stay the same."""
     made = count()  # it is asked before the first tree too
     classifier.set_params(early_stopping=True, n_iter_no_change=1, tol=0.0, validation_fraction=None)
-    classifier.set_params(scoring=lambda *_: -1.0 if late(number := next(made)) else number).fit(X, y)
+    classifier.set_params(scoring=lambda *_, **__: -1.0 if late(number := next(made)) else number)
+    fit()
     return classifier.n_iter_, classifier.n_iter_ == classifier.max_iter
 
 

@@ -5,52 +5,32 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from inspect import signature
+from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import positive_number, refuse_dask
-from abstain.candidates.candidate_costs import Rows, few_threads, tuned
+from abstain.arguments import positive_number, refuse_dask, row_weights
+from abstain.candidates.candidate_costs import ProbabilityCosts, Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
-from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Choice, Trials
+from abstain.estimators.fitting.decide import RejectMixin
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
-def _by_best(name: str, doc: str) -> Any:
-    """Make a method of the search from that of the machine that it chose."""
-
-    def answer(self: MachineSearch, *args: Any, **given: Any) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return getattr(self.best_estimator_, name)(*args, **given)
-
-    answer.__name__, answer.__doc__ = name, f"{doc} By the chosen machine; the arguments are those of `RejectSVC`."
-    answer.__signature__ = signature(getattr(RejectSVCCV, name))  # type: ignore[attr-defined]  # for metadata routing
-    return answer
-
-
-def _of_best(name: str, doc: str) -> Any:
-    """Make an attribute of the search from that of the machine that it chose."""
-
-    def read(self: MachineSearch) -> Any:
-        check_is_fitted(self, "best_estimator_")
-        return getattr(self.best_estimator_, name)
-
-    return property(read, doc=doc)
-
-
-class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose a machine and its parameters by the cross-validated mean cost, then fit it to all rows.
 
     Parameters
@@ -83,54 +63,52 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         The costs of all candidates.
     """
 
-    def __init__(
-        self,
-        costs: Any = None,
-        machines: Sequence[str] = NAMES,
-        *,
-        svm: Any = None,
-        cv: Any = 5,
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        random_state: int | None = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.costs = costs
-        self.machines = machines
-        self.svm = svm
-        self.cv = cv
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    costs: Any = None
+    machines: Sequence[str] = NAMES
+    _: KW_ONLY
+    svm: Any = None
+    cv: Any = 5
+    pos_label: Any = None
+    reject_label: Any = "auto"
+    random_state: int | None = 0
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, row_costs: Any = None) -> Self:
-        """Choose and fit; `groups` are kept in one fold each, and `row_costs` are as in `RejectSVC.fit`."""
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        row_costs: Any = None,
+    ) -> Self:
+        """Choose and fit; `groups` are kept in one fold each, and weights and `row_costs` are as in `RejectSVC.fit`."""
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
         X, truth = indexable(X, np.asarray(y))
         costs = ProbabilityCosts.of(self.costs, truth, self.pos_label, self.reject_label, row_costs)
-        groups, cv = row_groups(groups, len(truth)), self.cv
+        weight, groups, cv = row_weights(sample_weight, len(truth)), row_groups(groups, len(truth)), self.cv
+        present = np.ones(len(truth)) if weight is None else weight
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
-            cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
+            cv = max(2, min(int(cv), int(np.unique(truth[present > 0.0], return_counts=True)[1].min())))
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
-        splits = checked_splits(cv, truth, groups, costs.truth, np.ones(len(truth)))
+        splits = checked_splits(cv, truth, groups, costs.truth, present)
+        rows = Rows(X, truth, costs, splits, weight, row_costs)
+        if weight is not None:  # rows of weight 0 are left out
+            rows = rows.take(np.flatnonzero(weight))
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
-            _whole_folds(splits)
-        rows = Rows(X, truth, costs, splits)
+            _whole_folds(rows.splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
         for at, name in enumerate(self.machines):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
             limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
             if name == SVM:
-                fitted = self._fitted_svm(X, truth, (groups, row_costs), cv, limit)
+                own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
+                fitted = self._fitted_svm(X, truth, own, cv, limit)
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
@@ -144,10 +122,10 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 stacklevel=2,
             )
         if chosen.name != SVM or fitted is None:
-            with few_threads(len(truth)), warnings.catch_warnings():
+            with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                fitted = self._fitted(chosen, (X, truth, row_costs), splits, left)
-        self.best_estimator_ = fitted
+                fitted = self._fitted(chosen, rows, left)
+        self.best_estimator_, self._fitted_ = fitted, fitted._now  # noqa: SLF001 (of this library)
         return self
 
     def _check_parameters(self) -> None:
@@ -161,40 +139,40 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         if isinstance(self.cv, Integral) and self.cv < 2:
             raise ValueError(f"cv={self.cv!r} must be at least 2 folds, or a splitter.")
 
-    def _fitted_svm(self, X: Any, y: Any, own_of_rows: Any, cv: Any, limit: float | None) -> RejectSVCCV:
+    def _fitted_svm(self, X: Any, y: Any, own: dict[str, Any], cv: Any, limit: float | None) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
         """
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
-        own = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
-        search.set_params(time_limit=own, verbose=self.verbose)
-        if own is not None and limit is not None:
-            search._searching = limit / own  # noqa: SLF001 (the share of its time limit)
+        whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
+        search.set_params(time_limit=whole, verbose=self.verbose)
+        if whole is not None and limit is not None:
+            search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            search.fit(X, y, groups=own_of_rows[0], row_costs=own_of_rows[1])
+            search.fit(X, y, **own)
         for one in caught:
-            text = str(one.message).replace(f"time_limit={own}", f"time_limit={self.time_limit}")
+            text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
             warnings.warn(text, one.category, stacklevel=3)
         return search.set_params(time_limit=self.time_limit)
 
-    def _fitted(self, trials: Trials, rows: Any, splits: Splits, left: float | None) -> ThresholdRejector:
-        X, y, row_costs = rows
-        machine = MACHINES[trials.name]
+    def _fitted(self, trials: Trials, rows: Rows, left: float | None) -> ThresholdRejector:
+        machine, splits, parts = MACHINES[trials.name], rows.splits, list[Any]()
         classifier = machine.make(**trials.best, random_state=self.random_state)
         if left is not None:
-            self._shorten(classifier, trials, len(y) + (int(splits.trains.sum()) if machine.sigmoid else 0), left)
+            trained = int(splits.trains.sum()) if machine.sigmoid else 0
+            self._shorten(classifier, trials, len(rows.y) + trained, left)
+        if machine.sigmoid:  # on the folds of the search, which respect the groups
+            parts = [splits.parts[fold] for fold in _whole_folds(splits)]
+            classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
         labels = {"pos_label": self.pos_label, "reject_label": self.reject_label}
-        if not machine.sigmoid:
-            return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y, row_costs=row_costs)
-        # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
-        parts = [splits.parts[fold] for fold in _whole_folds(splits)]
-        classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
-        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y, row_costs=row_costs)
-        for one in (fitted.estimator, fitted.estimator_):
-            one.set_params(cv=len(parts))
+        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels)
+        fitted.fit(rows.X, rows.y, rows.weight, row_costs=rows.row_costs)
+        if parts:  # the parameter is then their number
+            for one in (fitted.estimator, fitted.estimator_):
+                one.set_params(cv=len(parts))
         return fitted
 
     @staticmethod
@@ -215,19 +193,16 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 stacklevel=4,
             )
 
-    predict = _by_best("predict", "Labels, rejects included; with `Actions`, the names of actions.")
-    decision_function = _by_best("decision_function", "The log-odds of ``classes_[1]``, or a score for each class.")
-    predict_forced = _by_best("predict_forced", "The cheapest class for each row, never a reject.")
-    reject_mask = _by_best("reject_mask", "True for the rows that `predict` rejects.")
-    predict_set = _by_best("predict_set", "The classes that are not ruled out for each row.")
-    decide = _by_best("decide", "Decisions with their reasons.")
-    score = _by_best("score", "Minus the mean cost of `predict` on labelled rows.")
-    classes_ = _of_best("classes_", "The classes, sorted.")
-    reject_label_ = _of_best("reject_label_", "The label of a rejected row.")
-    thresholds_ = _of_best("thresholds_", "The thresholds on the score.")
-    rule_ = _of_best("rule_", "What turns scores into decisions.")
-    machine_ = _of_best("machine_", "What scores rows.")
-    n_features_in_ = _of_best("n_features_in_", "The number of features.")
+    def _score(self, fitted: Any, X: Any) -> Any:
+        return self.best_estimator_._score(fitted, X)  # noqa: SLF001 (of this library)
+
+    def _probability(self, fitted: Any, X: Any, score: Any) -> Any:
+        return self.best_estimator_._probability(fitted, X, score)  # noqa: SLF001
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features."""
+        return self.best_estimator_.n_features_in_
 
 
 def _whole_folds(splits: Splits) -> list[int]:
@@ -240,8 +215,7 @@ def _whole_folds(splits: Splits) -> list[int]:
         if not (tested & test).any():
             tested |= test
             folds.append(fold)
-    if not tested.all():
-        missing = int((~tested).sum())
+    if missing := int((~tested).sum()):
         raise ValueError(
             "cv must have folds that together test every row once, for the sigmoid of a forest, but folds that do not "
             f"overlap leave out {missing} of {len(tested)} rows; use a number of folds or StratifiedKFold, or leave "

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
-from abstain.estimators.novelty.outside_ranges import OutsideColumn
+from abstain.estimators.novelty.training_ranges import OutsideColumn
 from abstain.estimators.unwrap import final_estimator, reached
 
 __all__ = ["DriftCounts", "choice_names", "guarded_rows", "lacking"]

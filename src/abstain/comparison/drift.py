@@ -13,7 +13,7 @@ from abstain.comparison.batch_counts import DriftCounts, choice_names, guarded_r
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of, holm, scores_test, shares_tests
 from abstain.estimators.novelty.column_range import SeenNumbers
-from abstain.estimators.novelty.outside_ranges import OutsideColumn
+from abstain.estimators.novelty.training_ranges import OutsideColumn
 
 __all__ = ["drift", "drift_of"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.threshold.out_of_fold import checked_rows
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.labels import classes_of
@@ -22,6 +23,7 @@ def _has_probabilities(forced: Forced) -> bool:
     return hasattr(vars(forced).get("estimator_", forced.estimator), "predict_proba")
 
 
+@with_parameters
 class Forced(AroundClassifier):
     """A rejecting classifier that must decide: its `predict` is `predict_forced`, the cheapest class.
 
@@ -59,15 +61,15 @@ class Forced(AroundClassifier):
     0.97
     """
 
+    estimator: Any
+    _: KW_ONLY
+    classes: Any = None
+
     _uses_metadata: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"])],
         "classes": ["array-like", None],
     }
-
-    def __init__(self, estimator: Any, *, classes: Any = None) -> None:
-        self.estimator = estimator
-        self.classes = classes
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -89,7 +91,7 @@ class Forced(AroundClassifier):
         Forced
             The fitted estimator.
         """
-        _, _, parameters = checked_rows(self, X, sample_weight, groups, tune=False)
+        _, _, parameters = self._checked_rows(X, sample_weight, groups)
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
         rule = getattr(final_estimator(fitted), "rule_", None)

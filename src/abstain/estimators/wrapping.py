@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.validation import _num_samples as number_of_rows
+from sklearn.utils.validation import has_fit_parameter
+
+from abstain.arguments import row_weights
+from abstain.estimators.fitting.routing import group_parameters
+from abstain.estimators.fitting.splitting import Groups, row_groups
 
 __all__ = ["AroundClassifier", "classifier_has"]
 
@@ -20,6 +28,7 @@ def classifier_has(name: str) -> Any:
 class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier around `estimator`, fitted as `estimator_`."""
 
+    estimator: Any
     _uses_metadata: ClassVar[bool]  # whether its own `fit` uses weights and groups, besides that of the classifier
 
     @property
@@ -31,6 +40,32 @@ class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the features of the fitted classifier, if it has them."""
         return self.estimator_.feature_names_in_
+
+    def _checked_rows(
+        self, X: Any, sample_weight: Any, groups: Any, *, tune: bool = False, fits: bool = True
+    ) -> tuple[NDArray[np.float64] | None, Groups | None, dict[str, Any]]:
+        """Check weights and groups; return them, and what the classifier's `fit` takes of them if it is fitted."""
+        n = number_of_rows(X)
+        weight, checked = row_weights(sample_weight, n), row_groups(groups, n)
+        return weight, checked, self._fit_parameters(weight, checked, tune=tune) if fits else {}
+
+    def _fit_parameters(self, weight: Any, groups: Groups | None, *, tune: bool) -> dict[str, Any]:
+        """Weights and groups for the classifier's `fit`, if it takes them; by metadata routing if that is enabled."""
+        if routing_enabled():
+            given = {"sample_weight": weight, "groups": groups}
+            given = {name: value for name, value in given.items() if value is not None}
+            return dict(process_routing(self, "fit", **given).estimator.fit) if given else {}
+        parameters: dict[str, Any] = group_parameters(self.estimator, groups)
+        if weight is None:
+            return parameters
+        if has_fit_parameter(self.estimator, "sample_weight"):
+            return parameters | {"sample_weight": weight}
+        if not tune:
+            raise ValueError(
+                f"sample_weight has no effect: {type(self.estimator).__name__}.fit does not accept it, and there are "
+                "no thresholds to tune by weights. Leave it out, or let a Pipeline pass it on by metadata routing."
+            )
+        return parameters
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing: weights and groups are for the classifier's `fit`, if it requests them."""

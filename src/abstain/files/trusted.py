@@ -16,7 +16,7 @@ _TYPES = {
     "abstain.rules.tuning": "risk_control.ErrorBound scored_rows.ScoredRows",
     "abstain.estimators": "forced.Forced fitting.kernel_fit.FittedSVC",
     "abstain.estimators.embedded": "estimator.EmbeddedRejectSVC training.FittedEmbedded",
-    "abstain.estimators.novelty": "calibration.Calibration guard.Guard guarded.Guarded novelty.NoveltyRejector",
+    "abstain.estimators.novelty": "guard.Calibration guard.Guard guarded.Guarded novelty.NoveltyRejector",
     "abstain.estimators.novelty.column_range": "SeenCategories SeenNumbers",
     "abstain.estimators.novelty.novelty_detector": "Columns FittedDetector NoveltyDetector",
     "abstain.estimators.novelty.training_ranges": "SeenColumns",

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers
-from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
-from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.estimators.novelty.training_ranges import Outside, OutsideColumn, SeenColumns
 from abstain.preprocessing import CATEGORICAL
 
 NOTED = ("unseen categories", "outside the range", "newly missing")  # facts that notes give in words

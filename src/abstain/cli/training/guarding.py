@@ -11,9 +11,9 @@ from typing import Any
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.estimators.novelty.guard import rows_needed
 from abstain.estimators.novelty.guard_rows import calibration_size
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
+from abstain.rules.tuning.class_error import rows_needed
 
 __all__ = ["GuardPlan", "guard_facts", "guard_plan", "stated_rate"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,7 +20,7 @@ from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
 from abstain.estimators.fitting.decide import checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
-from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel
 from abstain.labels import Labels, two_classes
@@ -35,6 +35,7 @@ from abstain.solvers.embedded.problem import EmbeddedSolution
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
 
 
+@with_parameters
 class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier whose reject band is found together with its hyperplane.
 
@@ -132,6 +133,27 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     array(['no', 'reject', 'yes'], dtype='<U6')
     """
 
+    reject_cost: float = 0.5
+    _: KW_ONLY
+    C: float = 0.1
+    kernel: Any = "linear"
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+    margin_cost: float | None = None
+    steepness: float = 100.0
+    slack_penalty: float = 0.05
+    solver: str = "primal"
+    n_starts: int | str = "auto"
+    lower_bound: bool = False
+    n_components: int = 1000
+    random_state: Any = 0
+    pos_label: Any = None
+    reject_label: Any = "auto"
+    max_iter: int = 1_000_000
+    time_limit: float | None = None
+    verbose: bool = False
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: CONSTRAINTS[name] for name in SHARED},
         "reject_cost": "no_validation",  # checked by the loss
@@ -144,49 +166,6 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        reject_cost: float = 0.5,
-        *,
-        C: float = 0.1,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        margin_cost: float | None = None,
-        steepness: float = 100.0,
-        slack_penalty: float = 0.05,
-        solver: str = "primal",
-        n_starts: int | str = "auto",
-        lower_bound: bool = False,
-        n_components: int = 1000,
-        random_state: Any = 0,
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        max_iter: int = 1_000_000,
-        time_limit: float | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.reject_cost = reject_cost
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.margin_cost = margin_cost
-        self.steepness = steepness
-        self.slack_penalty = slack_penalty
-        self.solver = solver
-        self.n_starts = n_starts
-        self.lower_bound = lower_bound
-        self.n_components = n_components
-        self.random_state = random_state
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: ArrayLike) -> Self:

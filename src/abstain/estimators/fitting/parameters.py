@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["CONSTRAINTS", "POSITIVE", "CostParameters", "KernelParameters", "SolverParameters"]
+__all__ = ["CONSTRAINTS", "POSITIVE", "CostParameters", "KernelParameters", "SolverParameters", "with_parameters"]
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
+
+
+T = TypeVar("T")
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def with_parameters(estimator: type[T]) -> type[T]:
+    """Make the constructor of an estimator from its annotated parameters, its own first, then those of its bases.
+
+    It is that of a dataclass, of which nothing else remains: dask and other tools compare and copy dataclasses by their
+    fields alone, and would mistake two fits with the same parameters for each other.
+    """
+    own = dict(vars(estimator).get("__annotations__", {}))
+    bases = [vars(base).get("_parameters", {}) for base in estimator.__mro__[1:]]
+    estimator.__annotations__ = own | {name: kind for base in bases for name, kind in base.items() if name not in own}
+    made: Any = dataclass(eq=False, repr=False, match_args=False)(estimator)
+    known = {parameter.name: parameter.type for parameter in fields(made) if parameter.init}
+    made._parameters = known  # noqa: SLF001 (for estimators that inherit them)
+    made.__annotations__ = own
+    for name in ("__dataclass_fields__", "__dataclass_params__", "__replace__"):  # the last one from Python 3.13 on
+        if name in vars(made):
+            delattr(made, name)
+    return made
 
 
 class FiniteC(Interval):  # type: ignore[misc]
@@ -42,7 +65,7 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 }
 
 
-@dataclass(eq=False, repr=False)
+@with_parameters
 class SolverParameters:
     """How long a solver may run, and to what tolerance."""
 
@@ -54,7 +77,7 @@ class SolverParameters:
     verbose: bool = False
 
 
-@dataclass(eq=False, repr=False)
+@with_parameters
 class KernelParameters(SolverParameters):
     """The kernel, but for gamma, which a search chooses."""
 
@@ -65,7 +88,7 @@ class KernelParameters(SolverParameters):
     cache_size: float = 500
 
 
-@dataclass(eq=False, repr=False)
+@with_parameters
 class CostParameters(SolverParameters):
     """What decisions cost, and what the labels mean."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from abstain.arguments import is_dask, refuse_dask_frame
 from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, checked_rows, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
@@ -28,7 +28,7 @@ from abstain.solvers.linear import LinearNewton
 __all__ = ["LinearRejectSVC"]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@with_parameters
 class LinearRejectSVC(
     RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator  # type: ignore[misc]
 ):
@@ -143,6 +143,8 @@ class LinearRejectSVC(
     rule = "chow"
     _by_gap = True
 
+    costs: Any = None
+    _: KW_ONLY
     C: float = 1.0
     kernel: str = "linear"
     degree: int = 3

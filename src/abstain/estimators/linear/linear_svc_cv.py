@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from abstain.estimators.fitting.kernel_fit import FittedMachines
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.linear_fit import linear_rows
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -25,7 +26,7 @@ class FittedLinearSearch(Searched, FittedMachines):
     """A fitted `LinearRejectSVCCV`."""
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@with_parameters
 class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
@@ -89,6 +90,8 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     _fitted_kind = FittedLinearSearch
     _linear = True
 
+    costs: Any = None
+    _: KW_ONLY
     C: Any = field(init=False)  # chosen
     kernel: str = field(init=False, default="linear")
     n_components: None = field(init=False, default=None)

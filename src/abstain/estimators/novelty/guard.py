@@ -9,7 +9,6 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,23 +23,13 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-__all__ = ["Guard", "rows_needed"]
+__all__ = ["Calibration", "Guard"]
 
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
 # of equal rows none may be more unusual than the others.
 TIED = 1e-8
-
-
-def rows_needed(rate: float, rejects: int = 1) -> int:
-    """Return the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
-    m = max(math.ceil(rejects / rate) - 1, 0)
-    while rejects / (m + 1) > rate:
-        m += 1
-    while m > 0 and rejects / m <= rate:
-        m -= 1
-    return m
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +137,24 @@ class Guard:
         for known in (self.scores[above], self.scores[np.maximum(above - 1, 0)]):
             s = np.where(_near(s, known), known, s)
         return s
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Rows that neither the detector nor the classifier that decided on them was fitted on.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (m,)
+        How unusual each of them is, increasing, as in `Guard`.
+    choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
+        How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
+        action in the order of their names. None if every classifier at hand may have seen them. Their sum is less
+        than m if rows of a rare class were needed for the fit.
+    """
+
+    scores: NDArray[np.float64]
+    choices: NDArray[np.int64] | None = None
 
 
 def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:

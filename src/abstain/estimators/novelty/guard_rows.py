@@ -1,22 +1,44 @@
-"""Which rows calibrate a guard, which its detector learns from, and which the classifier learns from without them."""
+"""Which rows calibrate a guard, and what the classifier decides on them without having seen them.
+
+If the classifier was fitted on them too, a witness shows it: the classifier with the parameters that were found, fitted
+without the calibration rows. Its decisions on these rows, by the final rule, are those of the classifier on rows that
+it has not seen, as far as a fit on fewer rows shows them.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
 
 from abstain.estimators.fitting.splitting import Groups
-from abstain.estimators.novelty.guard import rows_needed
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.novelty.guarded import Guarded
+from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
+from abstain.estimators.unwrap import decide, final_estimator
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.tuning.class_error import rows_needed
 
-__all__ = ["GuardRows"]
+__all__ = ["GuardRows", "Table", "calibration_size", "decisions_on_unseen", "unsearched"]
 
 MOST_DETECTED = 2_000  # rows that the detector learns from: twice as many found no more on three sets, half found less
 ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
+LAST_FIT = 0.25  # of the time limit of a search is for the fit at its end
 RARE = 10  # a class that would keep fewer rows than this in training keeps all
 
 
@@ -103,3 +125,102 @@ def _needed_back(
     if groups is not None and back.any():
         back = np.isin(groups[calibration], groups[calibration[back]])
     return np.asarray(back)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Training data: rows, labels, and the other arguments of `fit` that have a value for each row."""
+
+    X: Any
+    y: Any
+    parameters: dict[str, Any]
+
+    def rows(self, at: NDArray[np.intp]) -> tuple[Any, Any]:
+        """Return some of the rows and their labels."""
+        return _safe_indexing(self.X, at), _safe_indexing(self.y, at)
+
+    def fitted(self, estimator: Any, at: NDArray[np.intp] | None) -> Any:
+        """Fit the estimator on these rows, or on all, with the arguments that it takes."""
+        if at is None:
+            return estimator.fit(self.X, self.y, **self.parameters)
+        taken = {name: value for name, value in self.parameters.items() if _takes(estimator, name)}
+        return estimator.fit(*self.rows(at), **{name: _safe_indexing(value, at) for name, value in taken.items()})
+
+    def row_costs(self, at: NDArray[np.intp]) -> Any:
+        """Return the costs of these rows, if rows have costs."""
+        found = (value for name, value in self.parameters.items() if name.endswith("row_costs"))
+        return next((_safe_indexing(value, at) for value in found), None)
+
+
+def _takes(estimator: Any, name: str) -> bool:
+    """Whether `fit` takes the argument; a machine without the search around it takes no groups."""
+    if isinstance(estimator, Pipeline) and "__" in name:
+        step, _, inner = name.partition("__")
+        return _takes(estimator.named_steps[step], inner)
+    if routing_enabled():
+        return bool(get_routing_for_object(estimator).consumes("fit", [name]))
+    return has_fit_parameter(estimator, name) or isinstance(estimator, BaseSearchCV)
+
+
+def unsearched(fitted: Any) -> Any:
+    """Return a classifier, not fitted, with the parameters that a fitted one has found; nothing is searched again."""
+    if hasattr(fitted, "best_estimator_"):
+        return unsearched(fitted.best_estimator_)
+    if isinstance(fitted, Pipeline):
+        return Pipeline([*clone(fitted).steps[:-1], (fitted.steps[-1][0], unsearched(fitted.steps[-1][1]))])
+    if isinstance(fitted, ThresholdRejector):
+        return unsearched(fitted.estimator_)
+    if isinstance(fitted, RejectSVCCV):
+        return _with_found(RejectSVC, fitted, {"C": fitted.C_, "gamma": fitted.gamma_})
+    if isinstance(fitted, LinearRejectSVCCV):
+        return _with_found(LinearRejectSVC, fitted, {"C": fitted.C_})
+    return clone(fitted)
+
+
+def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
+    if fitted.time_limit is not None:
+        found["time_limit"] = LAST_FIT * fitted.time_limit
+    known = plain().get_params(deep=False)
+    found = {name: value for name, value in found.items() if not np.isnan(value)}  # kernels without gamma
+    same = {name: value for name, value in fitted.get_params(deep=False).items() if name in known}
+    made = clone(plain(**same | found))
+    if routing_enabled():
+        asked = fitted.get_metadata_routing().fit.requests
+        made.set_fit_request(**{name: asked[name] for name in made.get_metadata_routing().fit.requests})
+    return made
+
+
+def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> NDArray[np.int64] | None:
+    """Count the decisions on calibration rows by the classifier, or by a witness if it was fitted on them too.
+
+    None if there are no such rows, if the witness cannot be fitted, such as a search that needs more rows, or if it
+    does not show what the classifier decides: where a choice is made more or less often by a larger share of these rows
+    than the share of all rows that the witness lacks.
+    """
+    X, _ = table.rows(rows.held_out)
+    row_costs = table.row_costs(rows.held_out)
+    if not len(rows.held_out):
+        return None
+    try:
+        own = now.counted(now.decided(X, row_costs))
+        if not refitted:
+            return own
+        choices = now.counted(_by_witness(now, table, rows, X, row_costs))
+    except (TypeError, ValueError):
+        return None
+    lacking = len(rows.calibration) / (len(rows.training) + len(rows.held_out))
+    return choices if np.abs(own - choices).max() <= lacking * len(rows.held_out) else None
+
+
+def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the classifier once more
+        witness = table.fitted(unsearched(now.estimator), rows.training)
+    if hasattr(final_estimator(witness), "guard_"):
+        return decide(witness, X, row_costs)  # the rule alone does not reject novel rows
+    if not now.is_ours:
+        return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(X)
+    method = getattr(final_estimator(now.estimator), "response_method_", "decision_function")
+    score = ResponseMachine(witness, method).score(X)
+    rule = now.rule.for_rows(row_costs, len(score))
+    return rule.decide(score)

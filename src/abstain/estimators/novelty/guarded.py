@@ -1,28 +1,29 @@
-"""A fitted classifier with a guard: its decisions, except that novel rows are rejected."""
+"""A fitted NoveltyRejector: the decisions of its classifier, except that novel rows are rejected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
-from abstain.costs.cuts import Thresholds
+from abstain.arguments import mean_price, refuse_dask
 from abstain.costs.table import CostTable
-from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.novelty.calibration import Calibration
-from abstain.estimators.novelty.guard import Guard
+from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.fitting.routing import decider, row_cost_parameters
+from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.unwrap import decide, final_estimator
-from abstain.labels import Labels, positions
-from abstain.machines.response_machine import ResponseMachine
-from abstain.reject_labels import chosen_reject_label, decoded_dtype
-from abstain.rules.class_deciders import Confidence
-from abstain.rules.deciders import Cuts, Decider
+from abstain.estimators.wrapping import AroundClassifier, classifier_has
+from abstain.labels import Labels
+from abstain.machines.response_machine import ResponseMachine, sorted_scores
+from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto
 from abstain.rules.readouts import readout_of
-from abstain.rules.rule import Rule
+from abstain.rules.rule import Decisions, Rule
+from abstain.rules.tuning.placing import by_confidence
 
-__all__ = ["Guarded", "novel_action"]
+__all__ = ["Guarded", "GuardedDecisions", "in_memory", "least_at_worst", "machine_and_rule"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +60,7 @@ class Guarded(Fitted):
     @property
     def novel_label(self) -> Any:
         """The label of a novel row: the reject label, or the action of `novel_action`."""
-        return self.rule.labels.reject_label if self._names is None else self._names[novel_action(self.rule.costs)]
-
-    @property
-    def _names(self) -> Any:
-        """The names of the actions that the rule chooses between; None if it answers classes."""
-        return None if self.rule.costs is None else self.rule.costs.names
+        return self.rule.names.tolist()[novel_action(self.rule)]
 
     def score(self, X: Any) -> NDArray[np.float64]:
         """Return the score of the classifier, whether a row is novel or not."""
@@ -91,36 +87,17 @@ class Guarded(Fitted):
         labels = self.rule.labels
         return replace(found, label=label, rejected=rejected, expected_cost=expected, labels=labels, novel=novel)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels, with novel rows rejected."""
-        label = np.asarray(self.estimator.predict(X))  # first: it checks the rows
-        return self.relabelled(label, self.guard.novel_rows(X))
-
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
-        ours, own = self.novel_label, None
-        if self._names is None:
-            label = label.astype(decoded_dtype(self.rule.labels.classes, ours))
-            own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
-        renamed = novel if own is None or own == ours else novel | np.asarray(label == own)
-        return np.where(renamed, np.array(ours, dtype=label.dtype), label)
+        own = final_estimator(self.estimator).rule_ if self.is_ours else self.rule
+        return self.rule.names[np.where(novel, novel_action(self.rule), own.positions(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        if self._names is not None:
-            return np.array([np.sum(found.label == name) for name in self._names], dtype=np.int64)
+        if not self.rule.answering:
+            return np.array([np.sum(found.label == name) for name in self.rule.names.tolist()], dtype=np.int64)
         answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
         return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
-
-    def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
-        """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
-        found, labels = self.decide(X, row_costs), self.rule.labels
-        rule = self.rule.for_rows(row_costs, len(found))
-        if self._names is not None:
-            choice = positions(found.label, self._names, "the decisions", "the actions")
-        else:
-            choice = labels.choices(found.label)
-        return rule.cost(labels.encode(y), choice)
 
 
 def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
@@ -129,26 +106,29 @@ def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
     rule = getattr(final, "rule_", None)
     if rule is None or not hasattr(final, "decide"):
         machine = ResponseMachine.of(estimator)
-        return machine, _never_rejecting(machine, reject_label)
-    if rule.costs is not None and rule.costs.names is not None:
-        if not (isinstance(reject_label, str) and reject_label == "auto"):
-            raise ValueError(
-                f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
-                '"auto".'
-            )
-        novel_action(rule.costs)
-        return final.machine_, rule
-    return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
-
-
-def novel_action(actions: Any) -> int:
-    """Return the position of the action that a novel row gets; an error if none hands the case on."""
-    if not actions.rejecting.any():
+        classes = np.unique(np.asarray(machine.classifier.classes_))
+        labels = Labels.named(classes, reject_label=reject_label, rejects=True)
+        never = by_confidence(labels, np.full(labels.n_classes, -np.inf))
+        return machine, Rule(labels, None, readout_of(machine, labels.n_classes), never)
+    if rule.answering:
+        return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
+    if not is_auto(reject_label):
         raise ValueError(
-            f"costs={actions!r} have no action that hands a case on, so that a novel row could not be rejected; name "
-            "one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
+            f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
+            '"auto".'
         )
-    return least_at_worst(actions)
+    novel_action(rule)
+    return final.machine_, rule
+
+
+def novel_action(rule: Rule) -> int:
+    """Return the position of the action that a novel row gets; an error if none hands the case on."""
+    if not rule.hands_on.any():
+        raise ValueError(
+            f"costs={rule.costs!r} have no action that hands a case on, so that a novel row could not be rejected; "
+            "name one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
+        )
+    return int(np.argmax(rule.hands_on)) if rule.costs is None else least_at_worst(rule.costs)
 
 
 def least_at_worst(actions: CostTable) -> int:
@@ -161,21 +141,158 @@ def least_at_worst(actions: CostTable) -> int:
     return int(min(among, key=lambda at: (actions.values[:, at].max(), actions.values[:, at].sum())))
 
 
-def _rejecting(labels: Any, reject_label: Any) -> Any:
+def _rejecting(labels: Labels, reject_label: Any) -> Labels:
     """Return the labels with a reject label: as asked for, else the classifier's own, else the default."""
-    auto = isinstance(reject_label, str) and reject_label == "auto"
-    if auto and labels.reject_label is not None:
+    if is_auto(reject_label) and labels.reject_label is not None:
         return replace(labels, rejects=True)
     label = chosen_reject_label(labels.classes, reject_label, rejects=True)
     decoded_dtype(labels.classes, label)
     return replace(labels, reject_label=label, rejects=True)
 
 
-def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule:
-    """Return a rule that answers as a classifier of another library does."""
-    labels = Labels.named(np.unique(np.asarray(machine.classifier.classes_)), reject_label=reject_label, rejects=True)
-    n = labels.n_classes
-    decider: Decider = Confidence(np.full(n, -np.inf))
-    if n == 2:
-        decider = Cuts.at(Thresholds(0.0, 0.0), 0.0, labels.answers)
-    return Rule(labels, None, readout_of(machine, n), decider)
+def in_memory(X: Any) -> None:
+    """Raise an error for dask arrays and frames."""
+    some = "NoveltyRejector(FrozenEstimator(classifier)).fit(some_rows, some_labels)"
+    refuse_dask(X, "NoveltyRejector", f"pass it chunk by chunk, and fit the guard on some of the rows, {some}")
+
+
+class GuardedDecisions(RejectMixin, AroundClassifier):
+    """Decisions of an estimator whose `fit` sets `_fitted_`, a `Guarded`."""
+
+    _uses_metadata: ClassVar[bool] = True
+
+    def _for(self, X: Any) -> Any:
+        """The fitted value, for rows in memory."""
+        in_memory(X)
+        return self._now
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row by the classifier, whether it is novel or not; log-odds if it has probabilities only.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._for(X).score(X)
+
+    def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
+        """Label of each row by the classifier, `reject_label_` if it is novel; with `Actions`, the action.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to decide on.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, for a classifier that takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        now = self._for(X)
+        if row_costs is not None:
+            return np.asarray(now.decide(X, row_costs).label)
+        label = np.asarray(now.estimator.predict(X))  # first: it checks the rows
+        return np.asarray(now.relabelled(label, now.guard.novel_rows(X)))
+
+    def predict_forced(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
+        """The cheapest class for each row by the classifier, also for novel rows."""
+        return np.asarray(self._for(X).decided(X, row_costs).forced)
+
+    def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
+        """True for the rows that `predict` rejects, as ambiguous or as novel."""
+        return np.asarray(self._for(X).decide(X, row_costs).rejected)
+
+    def decide(self, X: Any, row_costs: Any = None) -> Decisions:
+        """Decisions with their reasons: those of the classifier, and novel rows rejected.
+
+        ``reason`` is "decided", "ambiguous" or "novel". Of a novel row the expected costs are nan, because nothing is
+        known about it.
+        """
+        return self._for(X).decide(X, row_costs)
+
+    def novelty(self, X: Any) -> NDArray[np.float64]:
+        """P-value of each row: small if it is unlike the training rows; novel if it is at most `rate`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows, in the form that the classifier takes.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+            The share of calibration rows, and the row itself, that are at least as unusual.
+        """
+        guard = self._for(X).guard
+        return np.asarray(guard.p_value(guard.unusual(X)))
+
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
+    ) -> float:
+        """Minus the mean cost of `predict` on labelled rows, of which novel ones pay for a reject.
+
+        Minus the share of rows decided wrongly if no costs were stated; rejecting a novel row then costs nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to decide on.
+        y : array-like of shape (n_samples,)
+            Their true classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `predict`.
+        """
+        now = self._for(X)
+        found = now.decide(X, row_costs)
+        rule = now.rule.for_rows(row_costs, len(found))
+        return -mean_price(rule.cost(rule.labels.encode(y), rule.positions(found.label)), sample_weight)
+
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: all of them for a novel row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            As in the classifier's own `predict_set`.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `predict`.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        now = self._for(X)
+        found = now.decide(X, row_costs)
+        sets = now.rule.for_rows(row_costs, len(found)).included(found.score, include)
+        return np.asarray(sets | found.novel[:, np.newaxis])
+
+    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes by the classifier, whether a row is novel or not."""
+        classifier = self._for(X).estimator
+        return sorted_scores(classifier, np.asarray(classifier.predict_proba(X)))
+
+    @property
+    def proof_(self) -> Any:
+        """How good the classifier's solution is, if it is certified."""
+        return final_estimator(self._now.estimator).proof_
+
+    def _takes_row_costs(self, method: str) -> bool:
+        """Whether the classifier's `fit` or `predict` takes costs per row."""
+        model = decider(self._now.estimator) if method == "predict" else self.estimator
+        return bool(row_cost_parameters(model, method, ()))
+
+    estimator_ = fitted("estimator", "The fitted classifier.")
+    guard_ = fitted("guard", "The fitted detector and the scores of the calibration rows.")
+    calibration_ = fitted("calibration", "Scores and decisions of the calibration rows.")
+    seen_ = fitted("seen", "What the training rows had in each column.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,18 +14,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.detectors import fitted_detector
-from abstain.estimators.novelty.guard import Guard, rows_needed
-from abstain.estimators.novelty.guard_rows import GuardRows, calibration_size
-from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
-from abstain.estimators.novelty.guarded_decisions import GuardedDecisions, in_memory
-from abstain.estimators.novelty.refit_without_calibration import Table, decisions_on_unseen
+from abstain.estimators.novelty.guard import Calibration, Guard
+from abstain.estimators.novelty.guard_rows import GuardRows, Table, calibration_size, decisions_on_unseen
+from abstain.estimators.novelty.guarded import Guarded, GuardedDecisions, in_memory, machine_and_rule
 from abstain.estimators.novelty.training_ranges import SeenColumns
-from abstain.estimators.threshold.out_of_fold import checked_rows
 from abstain.estimators.unwrap import final_estimator
 from abstain.labels import label_vector
+from abstain.rules.tuning.class_error import rows_needed
 
 __all__ = ["DEFAULT_RATE", "NoveltyRejector"]
 
@@ -33,6 +31,7 @@ DEFAULT_RATE = float("0.01")  # recognised by identity: another 0.01 is a rate t
 FEW = 0.1  # the classifier may do without this share of the rows
 
 
+@with_parameters
 class NoveltyRejector(GuardedDecisions):
     """Reject rows unlike the training rows, besides those that the classifier rejects.
 
@@ -121,6 +120,15 @@ class NoveltyRejector(GuardedDecisions):
     array(['novel', 'novel', 'novel'], dtype='<U9')
     """
 
+    estimator: Any
+    rate: float = DEFAULT_RATE
+    detector: Any = None
+    _: KW_ONLY
+    calibration_size: Any = None
+    refit: Any = "auto"
+    reject_label: Any = "auto"
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         "rate": [Interval(Real, 0, 1, closed="neither")],
@@ -130,25 +138,6 @@ class NoveltyRejector(GuardedDecisions):
         "reject_label": "no_validation",
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        rate: float = DEFAULT_RATE,
-        detector: Any = None,
-        *,
-        calibration_size: Any = None,
-        refit: Any = "auto",
-        reject_label: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rate = rate
-        self.detector = detector
-        self.calibration_size = calibration_size
-        self.refit = refit
-        self.reject_label = reject_label
-        self.random_state = random_state
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -197,7 +186,7 @@ class NoveltyRejector(GuardedDecisions):
             )
         frozen = isinstance(self.estimator, FrozenEstimator)
         X, y = indexable(X, y)
-        weight, checked, parameters = checked_rows(self, X, sample_weight, groups, tune=False, fits=not frozen)
+        weight, checked, parameters = self._checked_rows(X, sample_weight, groups, fits=not frozen)
         if row_costs is not None:
             priced = row_cost_parameters(self.estimator, "fit", row_costs)
             if not priced:

@@ -1,19 +1,221 @@
-"""What the training rows had in each column, to name values of new rows that are outside it.
+"""What the training rows had in each column, to name values of new rows that are outside it, in words and as facts.
 
 Of numbers the smallest and the largest, of categories how often each occurred, of both how many cells were missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import add
 from typing import Any, Self
 
-from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers
-from abstain.estimators.novelty.columns import CellTable
-from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["SeenColumns"]
+from abstain.estimators.novelty.column_range import KEPT, CellTable, SeenCategories, SeenColumn, SeenNumbers
+
+__all__ = ["Outside", "OutsideColumn", "SeenColumns"]
+
+SHOWN = 5  # columns and categories in messages
+EPOCH, FURTHEST = np.datetime64(0, "D"), 1e6  # days: years of at most four digits
+
+
+@dataclass(frozen=True)
+class OutsideColumn:
+    """The cells of one column of new rows, and those of them that are outside the training rows.
+
+    Attributes
+    ----------
+    seen : SeenNumbers or SeenCategories
+        What training had.
+    rows : int
+        The rows looked at.
+    missing : int
+        The cells without a value; they are outside if training had none.
+    below, above : int
+        The numbers below the smallest and above the largest one in training. If training had no number, all of them
+        are above.
+    smallest, largest : float
+        The extremes of these rows, +inf and -inf if no number is present.
+    unseen : Counter of str
+        The categories that training did not have; of a column of numbers, the texts that are not numbers. Sums keep
+        the 1,000 most frequent.
+    hidden : int
+        The cells of the other unseen categories.
+    known : tuple of int
+        The cells of each category of training, in its order.
+    """
+
+    seen: SeenColumn
+    rows: int
+    missing: int = 0
+    below: int = 0
+    above: int = 0
+    smallest: float = float("inf")
+    largest: float = float("-inf")
+    unseen: Counter[str] = field(default_factory=Counter)
+    hidden: int = 0
+    known: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> OutsideColumn:
+        """Count the cells of a column; no category is unseen if training had more than are kept."""
+        if isinstance(seen, SeenNumbers):
+            return cls._of_numbers(seen, cells)
+        counts = Counter(seen.read(cells).tolist())
+        missing = counts.pop(None, 0)
+        known = tuple(counts.pop(text, 0) for text in seen.counts)
+        return cls(seen, len(cells), missing, unseen=Counter() if seen.rest else counts, known=known)
+
+    @classmethod
+    def _of_numbers(cls, seen: SeenNumbers, cells: NDArray[Any]) -> OutsideColumn:
+        numbers, texts = seen.read(cells)
+        here = SeenNumbers.of(seen.name, numbers)
+        below = int((numbers < seen.smallest).sum()) if seen.present else 0
+        above = int((numbers > seen.largest).sum())  # all numbers if training had none
+        missing = here.missing - len(texts)
+        return cls(seen, len(cells), missing, below, above, here.smallest, here.largest, Counter(texts.tolist()))
+
+    def __add__(self, other: OutsideColumn) -> OutsideColumn:
+        """The counts of both."""
+        counts = ("rows", "missing", "below", "above", "unseen", "hidden")
+        summed: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        summed |= {"smallest": min(self.smallest, other.smallest), "largest": max(self.largest, other.largest)}
+        return replace(self, known=tuple(map(add, self.known, other.known)), **summed).trimmed()
+
+    def trimmed(self) -> OutsideColumn:
+        """Count all but the most frequent of the unseen categories together, if there are many."""
+        if len(self.unseen) <= KEPT:
+            return self
+        kept = Counter(dict(_ranked(self.unseen)[:KEPT]))
+        return replace(self, unseen=kept, hidden=self.hidden + self.unseen.total() - kept.total())
+
+    @property
+    def present(self) -> int:
+        """The number of cells with a value; in a column of numbers, with a number."""
+        return self.rows - self.missing - (self.unseen_rows if isinstance(self.seen, SeenNumbers) else 0)
+
+    @property
+    def newly_missing(self) -> int:
+        """The cells without a value, where training had one in every row."""
+        return self.missing if self.seen.missing == 0 else 0
+
+    @property
+    def count(self) -> int:
+        """The number of rows outside in any of these ways."""
+        return self.below + self.above + self.unseen_rows + self.newly_missing
+
+    @property
+    def unseen_rows(self) -> int:
+        """The number of rows of unseen categories."""
+        return self.unseen.total() + self.hidden
+
+    @property
+    def examples(self) -> list[str]:
+        """The most frequent of the unseen categories."""
+        return [text for text, _ in _ranked(self.unseen)[:SHOWN]]
+
+    def words(self, *, dates: bool = False) -> str:
+        """One sentence; empty if nothing is outside. With `dates` the numbers are days since 1970-01-01."""
+        parts = [*self._range_words(_date if dates else _shown), *self._category_words()]
+        if self.newly_missing:
+            parts.append(f"{self._of(self.newly_missing, 'has', 'have')} no value; in training every row had one")
+        return f"column {self.seen.name!r}: {'; '.join(parts)}." if parts else ""
+
+    def _range_words(self, shown: Callable[[float], str]) -> list[str]:
+        if self.above and self.seen.present == 0:
+            return [f"{self._of(self.above, 'has', 'have')} a value; in training none had one"]
+        ends = (self.below, "below", "smallest"), (self.above, "above", "largest")
+        return [
+            f"{self._of(count, 'is', 'are')} {where} the {end} value in training, {shown(getattr(self.seen, end))} "
+            f"({end} here: {shown(getattr(self, end))})"
+            for count, where, end in ends
+            if count
+        ]
+
+    def _category_words(self) -> list[str]:
+        if not self.unseen:
+            return []
+        some = ", ".join(repr(text[:60]) for text in self.examples)
+        rows = self._of(self.unseen_rows, "has", "have")
+        if isinstance(self.seen, SeenNumbers):
+            return [f"{rows} text where training had {'numbers' if self.seen.present else 'no value'}, such as {some}"]
+        if len(self.unseen) == 1:
+            return [f"{rows} a category that did not occur in training: {some}"]
+        number = f"more than {KEPT:,}" if self.hidden else f"{len(self.unseen):,}"
+        return [f"{rows} {number} categories that did not occur in training, such as {some}"]
+
+    def category_facts(self) -> dict[str, Any]:
+        """The unseen categories, with the most frequent ones."""
+        counts = {"rows": self.unseen_rows, "categories": len(self.unseen)}
+        return {"column": self.seen.name, **counts, "such as": self.examples}
+
+    def range_facts(self) -> dict[str, Any]:
+        """The numbers outside the range; None for the extremes if training had no number."""
+        known = isinstance(self.seen, SeenNumbers) and self.seen.present
+        facts: dict[str, Any] = {"column": self.seen.name, "rows": self.rows, "below": self.below, "above": self.above}
+        facts |= {f"{end} in training": getattr(self.seen, end) if known else None for end in ("smallest", "largest")}
+        return facts | {"smallest": self.smallest, "largest": self.largest}
+
+    def _of(self, count: int, one: str, several: str) -> str:
+        return f"{count:,} of {self.rows:,} rows {one if count == 1 else several}"
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The cells of new rows that are outside the training rows; it can be summed over batches.
+
+    Attributes
+    ----------
+    rows : int
+        The rows looked at.
+    columns : tuple of OutsideColumn
+        One for each column of the training rows.
+    """
+
+    rows: int
+    columns: tuple[OutsideColumn, ...]
+
+    def __add__(self, other: Outside) -> Outside:
+        """The counts of both batches."""
+        columns = (one + two for one, two in zip(self.columns, other.columns, strict=True))
+        return Outside(self.rows + other.rows, tuple(columns))
+
+    def __radd__(self, other: int) -> Outside:
+        """The start of a sum."""
+        return self if other == 0 else NotImplemented
+
+    def __bool__(self) -> bool:
+        return any(column.count for column in self.columns)
+
+    @property
+    def found(self) -> list[OutsideColumn]:
+        """The columns with values outside, largest counts first."""
+        return sorted(filter(lambda column: column.count, self.columns), key=lambda column: -column.count)
+
+    def words(self, most: int = SHOWN, *, dates: Collection[str | int] = ()) -> list[str]:
+        """One sentence per column, for at most this many columns, then how many more there are.
+
+        The columns named in `dates` contain days since 1970-01-01.
+        """
+        found = self.found
+        sentences = [column.words(dates=column.seen.name in dates) for column in found[:most]]
+        if more := len(found) - len(sentences):
+            what = "column has" if more == 1 else "columns have"
+            sentences.append(f"and {more} more {what} values that are outside those in training.")
+        return sentences
+
+    def facts(self) -> dict[str, list[dict[str, Any]]]:
+        """Records of the columns with unseen categories, with numbers outside the range, and with new missing cells."""
+        found = self.found
+        missing = ((column.seen.name, column.newly_missing) for column in found if column.newly_missing)
+        return {
+            "unseen categories": [column.category_facts() for column in found if column.unseen],
+            "outside the range": [column.range_facts() for column in found if column.below or column.above],
+            "newly missing": [{"column": name, "rows": rows} for name, rows in missing],
+        }
 
 
 @dataclass(frozen=True)
@@ -79,3 +281,15 @@ class SeenColumns:
             raise ValueError("X must be a table with two axes, not sparse, as the training rows were.")
         positions = table.positions([column.name for column in self.columns])
         return Outside(table.rows, tuple(map(OutsideColumn.of, self.columns, table.columns(positions))))
+
+
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _date(days: float) -> str:
+    return str(EPOCH + np.timedelta64(int(days // 1), "D")) if abs(days) < FURTHEST else _shown(days)
+
+
+def _shown(number: float) -> str:
+    return f"{number:.6g}"

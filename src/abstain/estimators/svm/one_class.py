@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from abstain.dual.proof import Proof
 from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
-from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
@@ -46,7 +46,7 @@ class FittedOneClass:
     proof: Proof
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@with_parameters
 class OneClassSVM(
     ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator  # type: ignore[misc]
 ):
@@ -128,6 +128,7 @@ class OneClassSVM(
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
+    _: KW_ONLY
     gamma: float | str = "scale"
     nu: float = 0.05
     tol: float = 1e-6

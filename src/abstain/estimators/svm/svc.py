@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +13,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from abstain.dual.problem import set_names
 from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
-from abstain.estimators.fitting.parameters import CONSTRAINTS, CostParameters, KernelParameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, CostParameters, KernelParameters, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.native import SMO, ActiveSet
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@with_parameters
 class RejectSVC(
     KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, KernelParameters, CostParameters, BaseEstimator  # type: ignore[misc]
 ):
@@ -139,6 +139,8 @@ class RejectSVC(
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
+    costs: Any = None
+    _: KW_ONLY
     C: float = 1.0
     gamma: float | str = "scale"
     rule: Any = "chow"

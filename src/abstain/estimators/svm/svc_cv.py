@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from abstain.estimators.fitting.kernel_fit import FittedSVC
-from abstain.estimators.fitting.parameters import CONSTRAINTS
+from abstain.estimators.fitting.parameters import CONSTRAINTS, with_parameters
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search.search import Searched, SearchMixin
 from abstain.estimators.svm.svc import RejectSVC
@@ -25,7 +25,7 @@ class FittedSearch(Searched, FittedSVC):
     """A fitted `RejectSVCCV`."""
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@with_parameters
 class RejectSVCCV(SearchMixin, RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
@@ -126,6 +126,8 @@ n_jobs, verbose
         "search": [StrOptions({"auto", "full", "halving"})],
     }
 
+    costs: Any = None
+    _: KW_ONLY
     C: Any = field(init=False)  # chosen, as is gamma
     gamma: Any = field(init=False)
     Cs: Any = 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,18 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import refuse_dask
 from abstain.costs.per_row import row_table
+from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
-from abstain.estimators.threshold.held_out import promise_fit, refuse_unused
-from abstain.estimators.threshold.out_of_fold import checked_rows, fit_and_score, is_prefit
-from abstain.estimators.threshold.rejector_decisions import TunedDecisions
-from abstain.estimators.threshold.retuning import RetuneMixin
+from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for, tuned
+from abstain.estimators.threshold.out_of_fold import Fitting, is_prefit, refuse_unused
 from abstain.rules.tuning.request import Request
 
 _SHARE = Interval(RealNotInt, 0, 1, closed="neither")
 
 
-class ThresholdRejector(RetuneMixin, TunedDecisions):
+@with_parameters
+class ThresholdRejector(TunedDecisions):
     """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
@@ -185,6 +185,22 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
            [False,  True]])
     """
 
+    estimator: Any
+    costs: Any = None
+    _: KW_ONLY
+    reject_rate: Any = None
+    max_error: Any = None
+    class_error: Any = None
+    confidence: float = 0.9
+    method: str = "auto"
+    cv: Any = 5
+    conformal: str = "split"
+    calibration_size: Any = None
+    pos_label: Any = None
+    reject_label: Any = "auto"
+    n_jobs: int | None = None
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         # checked together, by Request, and with y, by Labels
@@ -196,39 +212,6 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        costs: Any = None,
-        *,
-        reject_rate: Any = None,
-        max_error: Any = None,
-        class_error: Any = None,
-        confidence: float = 0.9,
-        method: str = "auto",
-        cv: Any = 5,
-        conformal: str = "split",
-        calibration_size: Any = None,
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.costs = costs
-        self.reject_rate = reject_rate
-        self.max_error = max_error
-        self.class_error = class_error
-        self.confidence = confidence
-        self.method = method
-        self.cv = cv
-        self.conformal = conformal
-        self.calibration_size = calibration_size
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -279,15 +262,11 @@ class ThresholdRejector(RetuneMixin, TunedDecisions):
         code = labels.encode(y)
         if row_costs is not None:
             row_table(row_costs, labels, request.costs, len(code))
-        weight, groups, parameters = checked_rows(
-            self, X, sample_weight, groups, tune=request.needs_rows and not by_class, fits=not prefit
-        )
+        tune = request.needs_rows and not by_class
+        weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-        if request.promise is None or prefit:
-            scored = fit_and_score(self, X, y, groups, parameters, request=request)
-        else:
-            scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
+        scored = Fitting(self, request, labels, X, y, groups, parameters).scored(code, weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
         rows = scored.rows(code, weight)

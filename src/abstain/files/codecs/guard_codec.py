@@ -14,9 +14,8 @@ from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.detectors import transformers_of, unique_names
-from abstain.estimators.novelty.guard import Guard
+from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.novelty.novelty_detector import NoveltyDetector

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import preprocessing as sk
 
-from abstain.estimators.novelty.columns import objects
+from abstain.estimators.novelty.column_range import objects
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields

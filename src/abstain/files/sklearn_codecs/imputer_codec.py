@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 
-from abstain.estimators.novelty.columns import objects
+from abstain.estimators.novelty.column_range import objects
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of

@@ -72,12 +72,8 @@ class ClassErrorBound:
         """
         if self.folds == 1:
             return dict(self.class_error)
-        more = self.folds - 1
-        named = self.class_error.items()
-        return {
-            label: min(1.0, 2 * (rate + (1 - rate) * more / (self.n_rows[label] + self.folds)))
-            for label, rate in named
-        }
+        lost = {label: (self.folds - 1) / (n + self.folds) for label, n in self.n_rows.items()}
+        return {label: min(1.0, 2 * (rate + (1 - rate) * lost[label])) for label, rate in self.class_error.items()}
 
     def interval(self, share: float = 0.9) -> dict[Any, tuple[float, float]]:
         """Where the misses of each class lie for this share of calibrations with as many rows, in the middle of all.
@@ -90,11 +86,10 @@ class ClassErrorBound:
         if not 0 < share < 1:
             raise ValueError(f"share={share!r} must lie between 0 and 1, both excluded.")
         found = {}
-        for label, rate in self.class_error.items():
-            n = self.n_rows[label]
-            j = least_count(rate, n)
-            ends = betaincinv(j, n + 1 - j, [(1 - share) / 2, (1 + share) / 2])
-            found[label] = (float(ends[0]), float(ends[1]))
+        for label, n in self.n_rows.items():
+            j = least_count(self.class_error[label], n)
+            low, high = betaincinv(j, n + 1 - j, [(1 - share) / 2, (1 + share) / 2]).tolist()
+            found[label] = (low, high)
         return found
 
 
@@ -116,27 +111,29 @@ def class_error_bound(rates: dict[Any, float], calibration: ClassCalibration) ->
 
     One fold gives cuts on the scores, several give the least p-values.
     """
-    cuts: dict[Any, float] = {}
+    cuts, folds = dict[Any, float](), len(calibration.own)
     counts = dict(zip(rates, calibration.n_rows, strict=True))
-    for k, (label, rate) in enumerate(rates.items()):
-        n = counts[label]
+    for k, ((label, rate), n) in enumerate(zip(rates.items(), calibration.n_rows, strict=True)):
         j = least_count(rate, n)
         if not j:
-            needed = rows_needed(rate)
             raise ValueError(
-                f"class_error={rate:g} of the class {label!r} needs at least {needed} calibration rows of this class "
-                f"(1 / class_error - 1), and there are {n}: it could never be ruled out. Use more rows of this class, "
-                "a larger calibration_size, or a higher rate."
+                f"class_error={rate:g} of the class {label!r} needs at least {rows_needed(rate)} calibration rows of "
+                f"this class (1 / class_error - 1), and there are {n}: it could never be ruled out. Use more rows of "
+                "this class, a larger calibration_size, or a higher rate."
             )
-        one = len(calibration.own) == 1
-        cuts[label] = float(calibration.own[0][k][j - 1]) if one else (1.0 + j) / (1.0 + n)
-    return ClassErrorBound(rates, counts, cuts, len(calibration.own))
+        cuts[label] = float(calibration.own[0][k][j - 1]) if folds == 1 else (1.0 + j) / (1.0 + n)
+    return ClassErrorBound(rates, counts, cuts, folds)
 
 
-def rows_needed(rate: float) -> int:
-    """Give the least number of calibration rows with which a class can be ruled out: rate >= 1 / (n + 1)."""
-    n = math.ceil(1 / max(rate, LEAST_RATE)) - 2
-    return next(rows for rows in range(max(1, n), n + 5) if least_count(max(rate, LEAST_RATE), rows))
+def rows_needed(rate: float, j: int = 1) -> int:
+    """Return the least number n of calibration rows with j / (n + 1) <= rate; with fewer, j of them are too many."""
+    rate = max(rate, LEAST_RATE)
+    n = max(math.ceil(j / rate) - 1, 0)
+    while j / (n + 1) > rate:
+        n += 1
+    while n > 0 and j / n <= rate:
+        n -= 1
+    return n
 
 
 def two_thresholds(bound: ClassErrorBound) -> Thresholds:
@@ -149,12 +146,10 @@ def two_thresholds(bound: ClassErrorBound) -> Thresholds:
 
     Where no two floating-point numbers express that, one number more is rejected.
     """
-    first, second = bound.cuts.values()
-    a, b = second, 0.0 - first
-    if a <= b:
-        lower, upper = a, b
-    else:
-        lower, upper = float(np.nextafter(b, math.inf)), float(np.nextafter(a, -math.inf))
+    first, a = bound.cuts.values()
+    lower, upper = a, 0.0 - first
+    if lower > upper:
+        b, lower, upper = upper, float(np.nextafter(upper, math.inf)), float(np.nextafter(a, -math.inf))
         if lower > upper:  # no number between them
             return Thresholds(b, b)
     return Thresholds(lower, upper if lower < upper else float(np.nextafter(upper, math.inf)))

@@ -5,7 +5,7 @@
     Q = softmax(scale g),    k the likeliest class,    lead = log(Q_k / (1 - Q_k))
     P_k = 1 / (1 + exp(-(slope lead + shift))),        P_j = Q_j (1 - P_k) / (1 - Q_k)   for the others
 
-The scale makes the held-out rows likeliest under Q (`class_scale.py`). One number cannot fit sure and unsure rows at
+The scale makes the held-out rows likeliest under Q (`fitted_scale`). One number cannot fit sure and unsure rows at
 once: where many classes are easy and a few are alike, Q is too sure of its surest answers. So Platt's sigmoid of the
 lead is fitted to whether the likeliest class was right (`sigmoid.py`), strongly shrunk towards P = Q.
 """
@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
-from abstain.rules.tuning.class_scale import fitted_scale
 from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
-__all__ = ["Lead", "fitted_lead"]
+__all__ = ["Lead", "fitted_lead", "fitted_scale"]
 
 TAU = 0.1  # unseen rows of ten sets cost the same from 0.1 to 0.5, within the noise; small sets prefer 0.1
+SMALLEST, LARGEST = 1e-3, 1e3  # scales
+STEPS = 60
 FIRST = 1e-9  # by how much, relative to itself, P_k exceeds the next P at least: the likeliest class remains so
 
 
@@ -60,6 +61,38 @@ def fitted_lead(heights: NDArray[np.float64], code: NDArray[np.intp], weight: ND
     sign = np.where(right, 1, -1).astype(np.int8)
     t, shift = shrunk_sigmoids(lead.T, sign, weight, tau=TAU)[0]
     return Lead(scale, float(np.exp(t)), float(shift))
+
+
+def fitted_scale(heights: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> float:
+    """Return the scale of the softmax that makes rows likeliest: heights g, codes of true classes, weights of mean 1.
+
+    ::
+
+        scale = argmin sum_i w_i (log sum_k exp(scale g_ik) - scale g_iy)
+
+    The sum is convex in the scale. Of n rows, a share of 1 / (n + 1) of each row's weight counts as spread evenly over
+    the classes, which keeps the scale finite where no held-out row is wrong.
+    """
+    g = heights - heights.mean(axis=1, keepdims=True)
+    rest = 1.0 / float(weight.sum())
+    own = np.take_along_axis(g, code[:, np.newaxis], axis=1)[:, 0]
+    aim = float(weight @ own) / (1.0 + rest)  # of the mean g under P; the mean of g over all classes is 0
+
+    def excess(scale: float) -> float:
+        """The derivative of the sum."""
+        return float(weight @ np.einsum("ik,ik->i", softmax(scale * g, axis=1), g)) - aim
+
+    low, high = np.log(SMALLEST), np.log(LARGEST)
+    if excess(SMALLEST) >= 0.0:
+        return SMALLEST
+    if excess(LARGEST) <= 0.0:
+        return LARGEST
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if excess(float(np.exp(middle))) < 0.0 else (low, middle)
+        if high - low < 1e-4:
+            break
+    return float(np.exp(0.5 * (low + high)))
 
 
 def _against_the_rest(

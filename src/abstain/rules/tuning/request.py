@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -13,13 +13,18 @@ from abstain.arguments import checked_costs, real_number, warn_caller
 from abstain.costs.table import CostTable
 from abstain.labels import Labels, warn_if_assumed
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.budget import Shares
 from abstain.rules.tuning.class_error import named_rates
 from abstain.rules.tuning.methods import AUTO, METHODS, Method, automatic
 
 __all__ = ["CONFORMAL", "Request"]
 
 CONFORMAL = "conformal"  # the name of the method of class_error
+WAYS = ("costs", "reject_rate", "max_error", "class_error")
+# The shares that are neither 0 nor 1, and why.
+OPEN = {
+    "max_error": "no number of rows can certify an error of 0",
+    "class_error": "at a rate of 0 a class could never be ruled out",
+}
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,7 @@ class Request:
     @classmethod
     def of(cls, parameters: Any, *, by_row: bool = False) -> Self:
         """Read an estimator's parameters; more than one request, or an impossible one, is an error."""
-        names = ("costs", "reject_rate", "max_error", "class_error")
-        if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
+        if len(given := [name for name in WAYS if getattr(parameters, name) is not None]) > 1:
             raise ValueError(
                 f"{' and '.join(given)} are given together; give only one of costs, reject_rate, class_error, and "
                 "max_error with confidence."
@@ -74,45 +78,43 @@ class Request:
         if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
             known = ", ".join((AUTO, *METHODS))
             raise InvalidParameterError(f"method={parameters.method!r} must be one of {known}.")
-        name = automatic(costs, by_row=by_row) if parameters.method == AUTO else parameters.method
+        auto = automatic(costs, by_row=by_row)
+        name = auto if parameters.method == AUTO else parameters.method
         method = METHODS[name]
-        one_score = "row_costs differ by row" if by_row else "Actions are more than two answers and a reject"
-        if (by_row or (costs is not None and costs.names is not None)) and method.for_costs is not None:
+        if METHODS[auto].is_bayes and not method.is_bayes:
+            why = "row_costs differ by row" if by_row else "Actions are more than two answers and a reject"
             raise ValueError(
-                f'method={name!r} places thresholds that are the same for all rows, but {one_score}; use '
-                'method="chow", which decides by probabilities.'
+                f'method={name!r} places thresholds that are the same for all rows, but {why}; use method="chow", '
+                "which decides by probabilities."
             )
         if by_row and (others := [one for one in given if one != "costs"]):
             raise ValueError(f"row_costs and {others[0]} are given together; decide by one of them.")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
-        reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
-        ceilings = [*max_error.values()] if isinstance(max_error, dict) else max_error
-        if ceilings is not None and not (np.min(ceilings) > 0 and np.max(ceilings) < 1):
+        reject_rate, max_error, class_error = (_shares(one, getattr(parameters, one)) for one in WAYS[1:])
+        if method.for_costs is not None and (max_error is not None or isinstance(reject_rate, dict)):
+            why = "chooses the cut of the forced answer, by which the dict reject_rate is stated"
+            if max_error is not None:
+                why = (
+                    "chooses its two thresholds by the labels, but max_error can be certified only for a sequence of "
+                    "thresholds fixed without them"
+                )
+            raise ValueError(f'method="{parameters.method}" {why}; use method="symmetric" or method="chow".')
+        if class_error is not None and parameters.method != AUTO:
             raise ValueError(
-                f"max_error={parameters.max_error!r} must lie between 0 and 1, both excluded: no number of rows "
-                "can certify an error of 0."
+                f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its "
+                'own method, so leave method out, or use method="auto".'
             )
-        if max_error is not None and method.looks_at_labels:
-            raise ValueError(
-                f'method="{parameters.method}" chooses its two thresholds by the labels, but max_error can be '
-                "certified only for a sequence of thresholds fixed without them; use "
-                'method="symmetric" or method="chow".'
-            )
-        if isinstance(reject_rate, dict) and method.looks_at_labels:
-            raise ValueError(
-                f'method="{parameters.method}" chooses the cut of the forced answer, by which the dict reject_rate is '
-                'stated; use method="symmetric" or method="chow".'
-            )
-        class_error = _class_error(parameters)
         name = name if class_error is None else CONFORMAL
         return cls(costs, reject_rate, max_error, confidence, method, name, class_error, by_row=by_row)
 
     def of_classes(self, labels: Labels) -> Self:
         """Return the request with costs and shares for these classes, also if they were stated by name."""
-        shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
-        named = {name: value for name, value in shares.items() if isinstance(value, dict)}
-        ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
+        stated = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        named = {name: share for name, share in stated.items() if isinstance(share, dict)}
+        ordered: dict[str, Any] = {name: ByAnswer.of(name, share, labels.classes) for name, share in named.items()}
+        if isinstance(self.reject_rate, tuple):
+            ordered["reject_rate"] = self.reject_rate[:: labels.orientation]
         if self.class_error is not None:
             ordered["class_error"] = named_rates(self.class_error, labels.classes)
         if self.costs is not None:
@@ -131,7 +133,7 @@ class Request:
                     f"{name}={pair!r} is for a negative and a positive class, and y has {n} classes; give one number, "
                     f"or a dict by the class answered, {name}={{{labels.classes.tolist()[0]!r}: {pair[0]}, ...}}."
                 )
-        if self.reject_rate is not None and self.method.looks_at_labels:
+        if self.reject_rate is not None and self.method.for_costs is not None:
             raise ValueError(
                 f'method={self.name!r} with reject_rate is for two classes, and y has {n}; use method="symmetric" or '
                 'method="chow", with one share or a dict by the class answered.'
@@ -158,13 +160,8 @@ class Request:
     @property
     def way(self) -> Literal["costs", "reject_rate", "max_error", "class_error"] | None:
         """Which of the four was requested."""
-        if self.costs is not None or self.by_row:
-            return "costs"
-        if self.reject_rate is not None:
-            return "reject_rate"
-        if self.class_error is not None:
-            return "class_error"
-        return None if self.max_error is None else "max_error"
+        stated: Any = (name for name in WAYS if getattr(self, name) is not None)
+        return "costs" if self.by_row else next(stated, None)
 
     @property
     def promise(self) -> Literal["max_error", "class_error"] | None:
@@ -174,53 +171,31 @@ class Request:
     @property
     def needs_rows(self) -> bool:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
-        return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
+        return self.way is not None and not (self.way == "costs" and self.method.is_bayes)
 
 
-def _class_error(parameters: Any) -> float | dict[Any, float] | None:
-    """One rate, or a dict by class, each strictly between 0 and 1."""
-    given = _shares("class_error", parameters)
-    if given is None:
-        return None
-    if isinstance(given, tuple):
-        raise ValueError(  # noqa: TRY004 (as for every bad parameter)
-            f"class_error={given!r} must be one rate for all classes, or a dict {{class: rate}}; name the classes."
-        )
-    rates = [*given.values()] if isinstance(given, dict) else [given]
-    if not (min(rates) > 0 and max(rates) < 1):
-        raise ValueError(
-            f"class_error={parameters.class_error!r} must lie between 0 and 1, both excluded: at a rate of 0 a class "
-            "could never be ruled out."
-        )
-    if parameters.method != AUTO:
-        raise ValueError(
-            f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its own "
-            'method, so leave method out, or use method="auto".'
-        )
-    return given
-
-
-def _shares(name: str, parameters: Any) -> Shares | dict[Any, float] | None:
-    """One share, the pair (negative, positive), or a dict by the class answered, each in [0, 1]."""
-    given = getattr(parameters, name)
+def _shares(name: str, given: Any) -> Any:
+    """Read one share, the pair (negative, positive), or a dict by class, each in [0, 1]; None if none is given."""
     if given is None:
         return None
     value = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(value, Mapping):
-        named = {label: real_number(f"{name}[{label!r}]", one) for label, one in value.items()}
-        if not named:
+        found: Any = {label: real_number(f"{name}[{label!r}]", one) for label, one in value.items()}
+        if not found:
             raise ValueError(f"{name}={given!r} names no class; name at least one, or leave {name} out.")
-        _check_range(name, given, named.values())
-        return named
-    pair = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-    if pair and len(value) != 2:
-        raise ValueError(f"{name}={given!r} must be one share or the pair (negative, positive).")
-    shares = tuple(real_number(f"{name}[{at}]", one) for at, one in enumerate(value)) if pair else None
-    shares = (real_number(name, value),) if shares is None else shares
-    _check_range(name, given, shares)
-    return (shares[0], shares[1]) if pair else shares[0]
-
-
-def _check_range(name: str, given: Any, shares: Iterable[float]) -> None:
-    if not all(0 <= share <= 1 for share in shares):
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if name == "class_error":
+            raise ValueError(
+                f"{name}={given!r} must be one rate for all classes, or a dict {{class: rate}}; name the classes."
+            )
+        if len(value) != 2:
+            raise ValueError(f"{name}={given!r} must be one share or the pair (negative, positive).")
+        found = tuple(real_number(f"{name}[{at}]", one) for at, one in enumerate(value))
+    else:
+        found = real_number(name, value)
+    shares = [*found.values()] if isinstance(found, dict) else found
+    if np.min(shares) < 0 or np.max(shares) > 1:
         raise ValueError(f"{name}={given!r} must lie in [0, 1]: it is a share of the rows.")
+    if name in OPEN and not (np.min(shares) > 0 and np.max(shares) < 1):
+        raise ValueError(f"{name}={given!r} must lie between 0 and 1, both excluded: {OPEN[name]}.")
+    return found

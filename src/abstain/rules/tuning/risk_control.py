@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
-from abstain.costs.cuts import Thresholds
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
 STARTS = 3
@@ -79,8 +78,7 @@ class ErrorBound:
         if isinstance(self.max_error, dict):
             level = (1.0 - self.confidence) / len(self.max_error)
             return {label: _upper(accepted[label], errors[label], 1.0 - level) for label in self.max_error}
-        pairs = np.broadcast(accepted, errors)
-        bounds = [_upper(k, e, self.confidence) for k, e in pairs]
+        bounds = [_upper(k, e, self.confidence) for k, e in np.broadcast(accepted, errors)]
         return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
 
 
@@ -117,24 +115,16 @@ class _Sequence:
         """Number of rows."""
         return int(self.accepted[-1].sum()) if len(self.accepted) else 0
 
+    def steps(self, coverages: list[int]) -> NDArray[np.intp]:
+        """The first steps that accept so many rows."""
+        return np.searchsorted(self.accepted.sum(axis=1), coverages)
+
     def p_values(self, ceilings: NDArray[np.float64]) -> NDArray[np.float64]:
         """At each step, the largest over the groups of P(Binomial(accepted, ceiling) <= errors)."""
         return np.asarray(bdtr(self.errors.astype(float), self.accepted, ceilings).max(axis=1))
 
 
 def certify(
-    rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
-) -> tuple[Thresholds, ErrorBound]:
-    """The thresholds of two classes, at one distance from the cut, of the largest coverage that can be certified.
-
-    The parameters are those of `certify_answers`; `positive` is the sign of the class called positive, +1 or -1.
-    """
-    order = (0, 1) if positive > 0 else (1, 0)
-    cuts, bound = certify_answers(rows.answered(), max_error, confidence, order=order, above=0.0)
-    return rows.symmetric_band(float(cuts[0])), bound
-
-
-def certify_answers(
     rows: AnsweredRows,
     max_error: Ceilings | ByAnswer,
     confidence: float,
@@ -212,7 +202,9 @@ def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) ->
     for parts in (STARTS, 1):
         first = _first(sequence, ceilings, level / parts)
         if first is not None and (parts == 1 or len(sequence) >= ROOM * first):
-            steps = _spread(sequence, first, parts)
+            # spread evenly from the first coverage to full coverage
+            coverages = [first + (len(sequence) - first) * part // parts for part in range(parts)]
+            steps = sequence.steps(coverages)
             return {int(step): level * float(np.sum(steps == step)) / parts for step in np.unique(steps)}
     return {}
 
@@ -223,12 +215,6 @@ def _first(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> 
     needed = [math.ceil(spare * rows_without_error(c, level)) for c in ceilings]
     enough = np.flatnonzero((sequence.decided >= needed).all(axis=1))
     return int(sequence.accepted[enough[0]].sum()) if len(enough) else None
-
-
-def _spread(sequence: _Sequence, first: int, parts: int) -> NDArray[np.intp]:
-    """The steps of the starts, spread evenly from the first coverage to full coverage."""
-    starts = [first + (len(sequence) - first) * part // parts for part in range(parts)]
-    return np.searchsorted(sequence.accepted.sum(axis=1), starts)
 
 
 def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None:
@@ -257,8 +243,7 @@ def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, a
             f"least {spare[0]} and {spare[1]} calibration rows of the two classes, {ways}"
         )
     first = _first(sequence, ceilings, level / STARTS) or 0
-    counts = [math.ceil(len(sequence) * tenth / 10) for tenth in range(1, 11)]
-    steps = np.searchsorted(sequence.accepted.sum(axis=1), counts)
+    steps = sequence.steps([math.ceil(len(sequence) * tenth / 10) for tenth in range(1, 11)])
     rows, step = min((_rows_it_would_take(sequence, step, ceilings, level / STARTS), step) for step in steps)
     errors = " and ".join(f"{e} of {k}" for e, k in zip(sequence.errors[step], sequence.accepted[step], strict=True))
     seen = f"{asked}: the errors among the most confident rows are {errors}"

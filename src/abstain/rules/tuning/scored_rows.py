@@ -114,12 +114,13 @@ class ScoredRows:
         """The distance of each score from the cut."""
         return distances(self.score, self.cut)
 
-    def symmetric_band(self, distance: float) -> Thresholds:
-        """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to it; -inf rejects none.
+    def band(self, cuts: NDArray[np.float64]) -> Thresholds:
+        """The thresholds cut -/+ D that reject exactly the rows with confidence up to D, the cut of both answers.
 
         Rounding of the two sums could move a row across its threshold, so the thresholds are clipped to the scores. If
         no two floating-point numbers separate the rows this way, nothing is rejected.
         """
+        distance = float(cuts[0])
         if np.isinf(distance):
             return Thresholds(-np.inf, np.inf) if distance > 0 else Thresholds(self.cut, self.cut)
         near = self.confidence <= distance

@@ -30,16 +30,35 @@ def shrunk_sigmoids(
 ) -> NDArray[np.float64]:
     """Fit (t, b) for each row of `scores`, shape (machines, rows), by Newton's method; shape (machines, 2)."""
     y = sign.astype(np.float64)
+
+    def objective(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            margin = y * (np.exp(at[:, :1]) * scores + at[:, 1:])
+            loss = np.logaddexp(0.0, -margin) @ weight
+        return np.asarray(loss + (at**2).sum(axis=1) / (2.0 * tau**2))
+
+    def newton(at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The gradient in (t, b) and Newton's step; the curvature of e^t counts only where it is positive."""
+        scaled = np.exp(at[:, :1]) * scores
+        wrong = expit(-y * (scaled + at[:, 1:]))
+        slope, bend = -y * wrong * weight, wrong * (1.0 - wrong) * weight
+        along = (slope * scaled).sum(axis=1)
+        gradient = np.stack([along, slope.sum(axis=1)], axis=1) + at / tau**2
+        tt = (bend * scaled**2).sum(axis=1) + np.maximum(along, 0.0) + 1.0 / tau**2
+        tb, bb = (bend * scaled).sum(axis=1), bend.sum(axis=1) + 1.0 / tau**2
+        step = np.stack([tb * gradient[:, 1] - bb * gradient[:, 0], tb * gradient[:, 0] - tt * gradient[:, 1]], axis=1)
+        return gradient, step / (tt * bb - tb**2)[:, np.newaxis]
+
     at = np.zeros((len(scores), 2)) if start is None else start.copy()
-    value = _objective(at, scores, y, weight, tau)
+    value = objective(at)
     for _ in range(STEPS):
-        gradient, step = _newton(at, scores, y, weight, tau)
+        gradient, step = newton(at)
         if np.abs(gradient).max(initial=0.0) <= CLOSE * max(1.0, float(weight.sum())):
             break
         share = np.ones(len(at))
         for _ in range(HALVINGS):
             moved = at + share[:, np.newaxis] * step
-            reached = _objective(moved, scores, y, weight, tau)
+            reached = objective(moved)
             worse = ~(reached <= value)  # also where it overflows
             if not worse.any():
                 break
@@ -48,36 +67,3 @@ def shrunk_sigmoids(
             moved, reached = np.where(worse[:, np.newaxis], at, moved), np.where(worse, value, reached)
         at, value = moved, reached
     return at
-
-
-def _objective(
-    at: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    tau: float,
-) -> NDArray[np.float64]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        margin = y * (np.exp(at[:, :1]) * scores + at[:, 1:])
-        loss = np.logaddexp(0.0, -margin) @ weight
-    return np.asarray(loss + (at**2).sum(axis=1) / (2.0 * tau**2))
-
-
-def _newton(
-    at: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    tau: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The gradient in (t, b) and Newton's step; the curvature of e^t counts only where it is positive."""
-    scaled = np.exp(at[:, :1]) * scores
-    wrong = expit(-y * (scaled + at[:, 1:]))
-    slope, bend = -y * wrong * weight, wrong * (1.0 - wrong) * weight
-    along = (slope * scaled).sum(axis=1)
-    gradient = np.stack([along, slope.sum(axis=1)], axis=1) + at / tau**2
-    tt = (bend * scaled**2).sum(axis=1) + np.maximum(along, 0.0) + 1.0 / tau**2
-    tb, bb = (bend * scaled).sum(axis=1), bend.sum(axis=1) + 1.0 / tau**2
-    determinant = tt * bb - tb**2
-    step = np.stack([tb * gradient[:, 1] - bb * gradient[:, 0], tb * gradient[:, 0] - tt * gradient[:, 1]], axis=1)
-    return gradient, step / determinant[:, np.newaxis]
