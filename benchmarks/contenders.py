@@ -18,8 +18,7 @@ from abstain import Costs, RejectSVC
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 
 sys.path.append(str(Path(__file__).parents[1] / "experiments"))  # for public_data
 

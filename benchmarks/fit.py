@@ -14,7 +14,7 @@ from data import Sample, samples
 from threadpoolctl import threadpool_limits
 
 from abstain import RejectSVC
-from abstain.estimators.fitting.convergence import Solved
+from abstain.estimators.fitting.solving import Solved
 
 # 128 x 1024 float32 values and their rows fit in a second-level cache of 1 MB.
 SUPPORT_CHUNK, ROW_CHUNK = 128, 1024

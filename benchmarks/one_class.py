@@ -21,7 +21,7 @@ import abstain
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.hinge import origin_hinge
+from abstain.losses.tangent_hinge import origin_hinge
 
 Rows = NDArray[np.float64]
 SHARES = (0.05, 0.5)

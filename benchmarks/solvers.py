@@ -17,7 +17,7 @@ from abstain import RejectSVC
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 
 SOLVERS = ("smo", "active-set", "auto")
 STRENGTHS = (0.1, 10.0, 1000.0)

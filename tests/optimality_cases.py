@@ -16,7 +16,7 @@ from abstain.dual.certificate import Certificate, certify
 from abstain.dual.problem import DualProblem
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.solvers.native import ActiveSet
 from clarabel_qp import dual_optimum
 from problems import entropy

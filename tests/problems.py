@@ -8,16 +8,13 @@ from math import log
 import numpy as np
 
 from abstain.costs.costs import Costs
+from abstain.costs.cuts import Thresholds
 from abstain.costs.per_row import row_table
-from abstain.costs.thresholds import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.labels import Labels
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
-from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.tangent_hinge import double_hinge, hinge, tangent_hinge
 
 
 @dataclass(frozen=True)

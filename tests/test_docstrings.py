@@ -18,5 +18,5 @@ def test_every_example_prints_what_it_says():
     results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
     assert {name: result for name, result in results.items() if result.failed} == {}
     # they were found: the modules that a reader opens first have some
-    first = ("costs.costs", "costs.thresholds", "estimators.svm.svc")
+    first = ("costs.costs", "costs.cuts", "estimators.svm.svc")
     assert all(results[f"abstain.{name}"].attempted for name in first)

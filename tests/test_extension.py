@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, load, reject_svc_path, save
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.dual.certificate import certify
 from abstain.kernels import KERNELS, Formula, Kernel
 from abstain.losses.margin_loss import MarginLoss

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from abstain import Costs
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.losses.margin_loss import PiecewiseLinear
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.plot.palette import LINE, POSITIVE, quiet
 
 NAMES = (r"$I_D$", r"$I_\rho$", r"$I_B$", r"$I_\tau$", r"$I_0$")  # by increasing margin

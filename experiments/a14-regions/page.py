@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from harness.pages import run_it, share, table
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.labels import NO_CLASS, Labels
 from abstain.plot import RejectRegionDisplay
 from abstain.plot.zones import zones_of

@@ -13,8 +13,7 @@ from scipy import stats
 
 from abstain import Costs, RejectSVC
 from abstain.datasets import Gaussians, make_gaussians
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 
 COSTS = {"symmetric": Costs(reject=0.2), "asymmetric": Costs(false_positive=1, false_negative=5, reject=0.3)}
 RULES = ("double hinge", "Chow on Platt", "naive")

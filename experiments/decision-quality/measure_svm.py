@@ -10,7 +10,7 @@ from harness.search import Search
 from measure_trial import CANDIDATES, COSTS, FOLDS, Trial, forced
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import hinge
 
 CS, GAMMAS = 6, 4  # as RejectSVCCV spaces them
 RULES = {"SVM + symmetric": "symmetric", "SVM + ROC": "roc", "SVM + Chow": "chow"}

@@ -16,8 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, Thresholds
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 
 # The published matrix of both Statlog sets: a bad credit called good, a sick heart called healthy costs 5. We put the
 # same prices on Covertype, where they are ours: 5 for missing the rare Cottonwood/Willow.

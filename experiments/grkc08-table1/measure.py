@@ -17,9 +17,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, Thresholds
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.tangent_hinge import double_hinge, hinge
 
 LOADERS = {"wdbc": load_wdbc, "liver": load_liver, "thyroid": load_thyroid, "pima": load_pima}
 RULES = ("naive", "bartlett-wegkamp", "double hinge")

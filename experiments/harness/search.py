@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs
-from abstain.dual.problem import DualProblem
-from abstain.dual.tasks import Task
+from abstain.dual.problem import DualProblem, Task
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits

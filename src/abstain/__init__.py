@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from abstain.comparison.drift import drift
     from abstain.costs.actions import Actions
     from abstain.costs.costs import Costs
-    from abstain.costs.thresholds import Thresholds
+    from abstain.costs.cuts import Thresholds
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
     from abstain.estimators.forced import Forced
@@ -77,7 +77,7 @@ _HOMES = {
     "RejectSVC": "abstain.estimators.svm.svc",
     "RejectSVCCV": "abstain.estimators.svm.svc_cv",
     "ThresholdRejector": "abstain.estimators.threshold.threshold",
-    "Thresholds": "abstain.costs.thresholds",
+    "Thresholds": "abstain.costs.cuts",
     "compare": "abstain.comparison.compare",
     "decide": "abstain.estimators.unwrap",
     "drift": "abstain.comparison.drift",

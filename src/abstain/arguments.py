@@ -1,4 +1,4 @@
-"""Numbers as users give them: any real number in, a checked float out; a weight for each row; warnings."""
+"""Arguments as users give them: numbers, costs in a unit of their own, a weight for each row, dask arrays; warnings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "checked_costs",
+    "computed",
+    "in_own_unit",
+    "is_dask",
     "mean_price",
     "one_blas_thread",
     "positive_number",
     "real_number",
+    "refuse_dask",
+    "refuse_dask_frame",
     "row_weights",
+    "significant",
     "threads",
     "warn_caller",
 ]
+
+_DIGITS = 13  # of costs in their own unit; further ones are rounding errors, or too few to matter
+_POWERS = np.array([float(f"1e{k}") for k in range(309)])
+_CLOSE = 1e-6  # costs of one class that differ by less than this share keep all digits: the difference needs them
+_EQUAL = 1e-15  # and by less than this, they are equal
 
 
 def real_number(name: str, value: object) -> float:
@@ -117,3 +129,71 @@ def warn_caller(text: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("abstain", "sklearn"):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, UserWarning, stacklevel=level)
+
+
+def in_own_unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs of shape (..., classes, actions) in a unit of their own, in which any common factor is gone.
+
+    ::
+
+        unit = min over true classes of the highest cost of an action
+
+    The digits in which the same costs in other units may differ are rounded away, so that both give the same bits.
+    Costs of at most 13 digits whose unit is 1 stay as they are.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        own = table / table.max(axis=-1, keepdims=True).min(axis=-2, keepdims=True)
+        ascending = np.sort(own, axis=-1)
+        share = np.diff(ascending, axis=-1) / np.maximum(ascending[..., 1:], np.finfo(np.float64).tiny)
+    exact = ((share > _EQUAL) & (share < _CLOSE)).any(axis=(-2, -1), keepdims=True)
+    usual = np.isfinite(own).all(axis=(-2, -1), keepdims=True) & ((own > 0) == (table > 0)).all(
+        axis=(-2, -1), keepdims=True
+    )
+    return np.where(usual, np.where(exact, own, significant(own)), table)
+
+
+def significant(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers >= 0 rounded to 13 significant decimal digits."""
+    usable = (values > 1e-280) & (values < 1e280)
+    places = (_DIGITS - 1) - np.floor(np.log10(np.where(usable, values, 1.0))).astype(np.intp)
+    scale = _POWERS[np.abs(places)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.where(places > 0, np.rint(values * scale) / scale, np.rint(values / scale) * scale)
+    return np.where(usable, found, values)
+
+
+def checked_costs(costs: object, call: str = "{}") -> Any:
+    """Return the costs, or raise an error that shows how to state them in `call`."""
+    if hasattr(costs, "hands_on"):  # a table of costs, which is made of such numbers
+        return costs
+    from sklearn.utils._param_validation import InvalidParameterError  # slow to import
+
+    stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
+    # a ValueError and a TypeError, as for scikit-learn's own parameters
+    raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
+
+
+def is_dask(values: Any) -> bool:
+    """Whether this is a dask array; dask is not imported for that."""
+    return isinstance(values, getattr(sys.modules.get("dask.array"), "Array", ()))
+
+
+def refuse_dask_frame(values: Any) -> None:
+    """Raise an error for a data frame of dask, which scikit-learn would load into memory."""
+    if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
+        raise TypeError(
+            f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "
+            "frame.to_dask_array(lengths=True)."
+        )
+
+
+def refuse_dask(X: Any, who: str, instead: str = "use LinearRejectSVC, which reads the chunks one by one") -> None:
+    """Raise an error for dask arrays and frames, which would be loaded into memory as a whole."""
+    refuse_dask_frame(X)
+    if is_dask(X):
+        raise TypeError(f"X is a dask array, and {who} takes rows in memory; {instead}, or pass X.compute().")
+
+
+def computed(values: Any) -> Any:
+    """Return the values of a dask array; anything else as it is."""
+    return values.compute() if is_dask(values) else values

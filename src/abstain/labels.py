@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from abstain.arguments import warn_caller
 from abstain.reject_labels import chosen_reject_label, decoded_dtype, position, some
 
 __all__ = [
@@ -26,11 +27,13 @@ __all__ = [
     "choice_of",
     "classes_in",
     "classes_of",
+    "distinct",
     "encoded",
     "label_vector",
     "layout",
     "positions",
     "two_classes",
+    "warn_if_assumed",
 ]
 
 NO_CLASS = -1  # of an action that answers no class
@@ -81,9 +84,7 @@ class Labels:
     @classmethod
     def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
         """Check the labels of a training set and store what decoding needs."""
-        values = label_vector(y, "y")
-        check_classification_targets(values)
-        classes = np.unique(values)
+        classes = distinct(label_vector(y, "y"))
         if len(classes) < 2:
             raise ValueError(f"y has only one class, {some(classes)}; training needs two.")
         return cls.made(classes, pos_label, reject_label, rejects=rejects)
@@ -190,7 +191,7 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
         values = np.array(values.tolist(), dtype=object)
     elif values.dtype.kind == "U" and not hasattr(y, "dtype"):  # NumPy turns the nan of a list into the text "nan"
         label_vector(np.asarray(y, dtype=object), name)
-    values = column_or_1d(values)
+    values = values if values.ndim == 1 and values.dtype.kind != "c" else column_or_1d(values)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{name} contains NaN or infinity; every row needs a label, so drop the rows without one.")
     if values.dtype.kind not in "OUbiuf":
@@ -209,8 +210,15 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
 
 def classes_in(values: NDArray[Any]) -> NDArray[Any]:
     """Return the classes of true labels, sorted; of booleans both, also if only one is there."""
-    check_classification_targets(values)
-    return np.array([False, True]) if values.dtype.kind == "b" else np.unique(values)
+    return np.array([False, True]) if values.dtype.kind == "b" else distinct(values)
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels, sorted; scikit-learn's error for quantities, and its warning for very many."""
+    found = np.unique(values)
+    if values.dtype.kind == "f" or 2 * len(found) > len(values):
+        check_classification_targets(values)
+    return found
 
 
 def encoded(
@@ -242,3 +250,26 @@ def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> 
         raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
     codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
     return codes[inverse]
+
+
+def warn_if_assumed(costs: Any, y: ArrayLike, pos_label: Any) -> None:
+    """Warn if the costs differ by class, and only the sort order of two strings says which one is positive."""
+    if costs.labels is not None or costs.symmetric or pos_label is not None:
+        return
+    classes = classes_of(y)
+    if len(classes) == 1 and isinstance(classes[0], str):
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: which class is positive is taken from the sort "
+            f"order of the labels, of which y has only {classes[0]!r}. Pass pos_label, or name the classes with "
+            "Costs.from_table."
+        )
+    elif len(classes) == 2 and isinstance(classes[0], str):
+        negative, positive = classes
+        table = costs.values.reshape(-1, *costs.values.shape[-2:])
+        row = table[int((table[:, 1, 0] != table[:, 0, 2]).argmax())]  # the first whose errors differ
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: {positive!r} is taken as the positive class "
+            f"because it sorts last, so false_negative={row[1, 0]:g} is the cost of deciding {negative!r} "
+            f"when {positive!r} is true. Pass pos_label={positive!r} or pos_label={negative!r}, or name the classes "
+            "with Costs.from_table."
+        )

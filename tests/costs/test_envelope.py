@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from abstain.costs.envelope import Levels
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Levels, Thresholds
 from looping import looped
 
 SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, -np.inf, np.inf])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain import Costs, reject_svc_path
-from abstain.costs.tangents import own_cuts, spread
+from abstain.losses.tangent_hinge import own_cuts, spread, task_tangents
 from class_cases import ANSWERS, GENERAL, table_costs
 from cost_kinds import TRIAGE
 
@@ -90,14 +90,14 @@ class TestTangents:
                     chosen = ((1 - p) * start + p * np.eye(3)[k]) @ costs.values
                     at = p[np.flatnonzero(np.diff(chosen.argmin(axis=1))), 0]
                     changes += [*np.log(at / (1 - at))]
-                np.testing.assert_allclose(costs.tangents[k, [0, -1]], [min(changes), max(changes)], atol=2e-3)
-                np.testing.assert_allclose(np.diff(costs.tangents[k], 2), 0.0, atol=1e-12)  # evenly
+                np.testing.assert_allclose(task_tangents(costs)[k, [0, -1]], [min(changes), max(changes)], atol=2e-3)
+                np.testing.assert_allclose(np.diff(task_tangents(costs)[k], 2), 0.0, atol=1e-12)  # evenly
 
     def test_bayes_cuts_exist_where_at_most_one_class_can_pass(self):
         costs = table_costs(ANSWERS, 0.4)
         cuts = np.log([0.6 / 0.4, 1.6 / 0.4, 3.6 / 0.4])
         np.testing.assert_allclose(own_cuts(costs), cuts)
-        np.testing.assert_array_equal(costs.tangents, np.repeat(own_cuts(costs)[:, np.newaxis], 6, axis=1))
+        np.testing.assert_array_equal(task_tangents(costs), np.repeat(own_cuts(costs)[:, np.newaxis], 6, axis=1))
         np.testing.assert_allclose(spread(costs)[:, -1], cuts)  # rows with these costs have a tangent there, too
         assert own_cuts(table_costs(ANSWERS, 0.5)) is None  # half the least
         assert own_cuts(table_costs(GENERAL, 0.4)) is None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.costs.thresholds import Thresholds, distances
+from abstain.costs.cuts import Thresholds, distances
 
 numbers = st.floats(allow_nan=False)
 

@@ -3,14 +3,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.dual.certificate import best_bias, certify, stretch
 from abstain.dual.problem import DualProblem, set_names
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers.native import SMO
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped

@@ -12,9 +12,8 @@ from abstain.dual.certificate import best_bias, certify, rounding
 from abstain.dual.parts import Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
-from abstain.machines.expansion import expand_parts
+from abstain.losses.tangent_hinge import double_hinge, hinge
+from abstain.machines.kernel_machine import expand_parts
 from abstain.solvers.native import SMO, part_biases
 
 

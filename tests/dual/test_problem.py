@@ -5,13 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
-from abstain.machines import expansion
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.tangent_hinge import hinge
+from abstain.machines import kernel_machine
 from looping import looped
 from problems import KERNELS, pose, random_problem
 
@@ -53,7 +52,7 @@ def with_other_storage(problem, storage):
 @pytest.mark.parametrize("kernel", [*KERNELS, Kernel("sigmoid", 0.1)], ids=lambda kernel: kernel.name)
 @looped(entries=[1, 50, 10**6])
 def test_scores_are_the_gram_matrix_times_beta(kernel, storage, entries, monkeypatch):
-    monkeypatch.setattr(expansion, "_BLOCK", entries)
+    monkeypatch.setattr(kernel_machine, "_BLOCK", entries)
     problem = with_other_storage(replace(random_problem(1), kernel=kernel), storage)
     beta = np.random.default_rng(0).normal(size=problem.n)
     beta[::3] = 0.0

@@ -11,7 +11,7 @@ from abstain import Actions, Costs, Forced, RejectSVC, RejectSVCCV, ThresholdRej
 from abstain.datasets import Gaussians
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 from action_cases import CREDIT, THREE, with_crossings
 from clarabel_qp import primal_optimum
 from looping import looped

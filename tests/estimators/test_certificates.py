@@ -22,7 +22,7 @@ from abstain import (
     reject_price_sweep,
     reject_svc_path,
 )
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.solvers.linear_dual import LinearDual
 from adversary_cases import PATH_GAP, Case, check_fit, check_path, gram, line_gaps, random_case
 from adversary_controls import controls, judge

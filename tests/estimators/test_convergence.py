@@ -10,7 +10,7 @@ from abstain import Costs, RejectSVC
 from abstain.dual.certificate import Certificate
 from abstain.dual.proof import Proof
 from abstain.dual.solution import DualSolution, Status
-from abstain.estimators.fitting import convergence
+from abstain.estimators.fitting import solving
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
@@ -76,8 +76,8 @@ class TestFinerTolerance:
         assert clf.duality_gap_ <= 0.01
 
     def test_control_without_being_sent_back_it_stays(self, rows, monkeypatch):
-        monkeypatch.setattr(convergence, "ROUNDS", 0)
-        monkeypatch.setattr(convergence, "stretch", lambda *_: 1.0)
+        monkeypatch.setattr(solving, "ROUNDS", 0)
+        monkeypatch.setattr(solving, "stretch", lambda *_: 1.0)
         with pytest.warns(ConvergenceWarning, match="relative duality gap"):
             clf = RejectSVC(Costs(reject=0.2), C=1e6, gamma=4.0).fit(*rows)
         assert clf.status_ == "inaccurate"

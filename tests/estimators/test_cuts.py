@@ -6,8 +6,8 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.splitting import Splits
+from abstain.estimators.fitting.training import implied
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.held_out import HeldOutRows, Pricing
 from abstain.rules.tuning.sigmoid import shrunk_sigmoids

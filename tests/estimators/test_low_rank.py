@@ -18,7 +18,7 @@ from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.low_rank_fit import landmark_rows
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_blocks import BlockSums, MixedSums

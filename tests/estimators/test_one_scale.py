@@ -10,7 +10,7 @@ from abstain import Actions, Costs, LinearRejectSVCCV, RejectSVCCV, to_onnx
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 
 ODD = Costs(1, 4, 0.4)
 CHOICES = Actions({"no": {"no": 0, "yes": 4}, "yes": {"no": 1, "yes": 0}, "ask": 0.4}, rejects=["ask"])

@@ -19,7 +19,7 @@ from abstain import (
     ThresholdRejector,
     compare,
 )
-from abstain.costs.units import in_own_unit
+from abstain.arguments import in_own_unit
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.halving import survivors
 from problems import costs_of_rows

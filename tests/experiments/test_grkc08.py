@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs, RejectSVC, Thresholds
-from abstain.losses.double_hinge import double_hinge
+from abstain.losses.tangent_hinge import double_hinge
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 if not FOLDER.is_dir():

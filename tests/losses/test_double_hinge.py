@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose
 from scipy.special import entr
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.double_hinge import double_hinge
+from abstain.costs.cuts import Thresholds
+from abstain.losses.tangent_hinge import double_hinge
 from problems import ASYMMETRIC, RHO, TAU_NEGATIVE, TAU_POSITIVE, entropy
 
 

@@ -8,10 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.double_hinge import double_hinge
+from abstain.costs.cuts import Thresholds
 from abstain.losses.generalized_hinge import BartlettWegkamp, generalized_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 from problems import entropy
 
 prices = st.floats(0.01, 0.49)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import hinge_loss
 
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.hinge import hinge
+from abstain.costs.cuts import Thresholds
+from abstain.losses.tangent_hinge import hinge
 
 
 @pytest.mark.parametrize("f", [-2.0, -0.5, 0.0, 0.5, 3.0])

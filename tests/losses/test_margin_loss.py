@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.costs.cuts import Thresholds
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
 
 NEGATIVE = PiecewiseLinear((0.0, 2.0), (-4.0, -1.0))
 POSITIVE = PiecewiseLinear((1.0, 3.0), (-5.0, -2.0))

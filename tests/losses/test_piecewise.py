@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.losses.margin_loss import PiecewiseLinear
 
 
 @st.composite

@@ -5,9 +5,8 @@ import pytest
 
 from abstain.costs.per_row import row_table
 from abstain.labels import Labels
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.row_tangents import row_losses
-from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.losses.row_losses import row_losses
+from abstain.losses.tangent_hinge import double_hinge, tangent_hinge, task_tangents
 from cost_kinds import KINDS, N_ROWS, of_row
 from problems import random_row_costs
 
@@ -33,7 +32,7 @@ def test_each_row_of_two_classes_has_the_double_hinge_of_its_costs(never):
     rng = np.random.default_rng(7)
     costs = of_two(random_row_costs(rng, 200, never, spread=3.0))
     sign = np.where(rng.random(200) < 0.5, 1, -1).astype(np.int8)
-    table = row_losses(costs.tangents, sign)
+    table = row_losses(task_tangents(costs), sign)
     for row in range(200):
         check_same(table, row, double_hinge(of_row(costs, row)).of(sign[row]), sign[row])
     assert table.n_knots == (1 if never == 1.0 else 2)
@@ -42,7 +41,7 @@ def test_each_row_of_two_classes_has_the_double_hinge_of_its_costs(never):
 @pytest.mark.parametrize("kind", BY_ROW.values(), ids=BY_ROW)
 def test_each_row_of_every_kind_has_the_tangents_of_its_costs(kind):
     costs = kind.table
-    tasks = [costs.tangents] if kind.labels.n_classes == 2 else np.moveaxis(costs.tangents, 1, 0)
+    tasks = [task_tangents(costs)] if kind.labels.n_classes == 2 else np.moveaxis(task_tangents(costs), 1, 0)
     sign = np.where(np.arange(N_ROWS) % 2, 1, -1).astype(np.int8)
     for at in tasks:
         table = row_losses(at, sign)
@@ -58,7 +57,7 @@ def test_crossings_keep_their_digits(width):
         a, b = np.exp(low), np.exp(low + width)  # r_neg / (c_fn - r_pos) and (c_fp - r_neg) / r_pos with r = 1
         costs = of_two([[1.0 + b, 1.0 + 1.0 / a, 1.0]])
         for sign in (-1, 1):
-            table = row_losses(costs.tangents, np.array([sign], dtype=np.int8))
+            table = row_losses(task_tangents(costs), np.array([sign], dtype=np.int8))
             one = double_hinge(of_row(costs, 0)).of(sign)
             assert table.knots[0] == pytest.approx(one.knots, rel=1e-12)
             assert table.slopes[0] == pytest.approx(one.slopes, rel=1e-14)
@@ -66,11 +65,11 @@ def test_crossings_keep_their_digits(width):
 
 def test_rows_with_equal_thresholds_share_a_loss():
     costs = of_two([[1, 5, 0.4], [2, 10, 0.8], [1, 5, 0.4], [1, 5, 0.3]])
-    table = row_losses(costs.tangents, np.ones(4, dtype=np.int8))
+    table = row_losses(task_tangents(costs), np.ones(4, dtype=np.int8))
     assert len(table.knots) == 2
     assert table.kind.tolist() == [table.kind[0]] * 3 + [1 - table.kind[0]]
 
 
 def test_costs_too_far_apart_name_the_row():
     with pytest.raises(ValueError, match="too far apart at row 1"):
-        row_losses(of_two([[1, 1, 0.1], [1, 1, 1e-306]]).tangents, np.ones(2, dtype=np.int8))
+        row_losses(task_tangents(of_two([[1, 1, 0.1], [1, 1, 1e-306]])), np.ones(2, dtype=np.int8))

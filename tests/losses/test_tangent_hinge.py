@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import entr, expit, logit
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.losses.tangent_hinge import tangent_hinge, tangent_hinge_at
 
 

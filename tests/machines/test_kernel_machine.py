@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from abstain.kernels import Kernel
-from abstain.machines import expansion
+from abstain.machines import kernel_machine
 from abstain.machines.kernel_machine import KernelMachine
 
 KERNELS = [Kernel("linear"), Kernel("rbf", 0.3), Kernel("poly", 0.5, 1.0, 2), Kernel("sigmoid", 0.1, -0.2)]
@@ -29,7 +29,7 @@ def written_out(kernel):
 @pytest.mark.parametrize("stored", [np.asarray, csr_array], ids=["dense vectors", "sparse vectors"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_the_score_is_the_sum(kernel, stored, rows, monkeypatch):
-    monkeypatch.setattr(expansion, "_BLOCK", 20)
+    monkeypatch.setattr(kernel_machine, "_BLOCK", 20)
     machine = machine_of(kernel, stored(VECTORS))
     expected = written_out(kernel) + machine.intercept
     np.testing.assert_allclose(machine.score(rows(NEW)), expected, rtol=1e-12, atol=1e-12)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain.losses.tangent_hinge import task_tangents
 from abstain.plot import (
     AccuracyRejectDisplay,
     CostCurveDisplay,
@@ -95,7 +96,7 @@ def test_the_loss_is_that_of_a_class_against_the_rest():
     shown = LossDisplay.from_estimator(clf, X, Y, label=0, ax=axes())
     np.testing.assert_array_equal(shown.score, clf.decision_function(X)[:, 0])
     np.testing.assert_array_equal(shown.sign, np.where(Y == 0, 1, -1))
-    low, high = COSTS.tangents[0][[0, -1]]
+    low, high = task_tangents(COSTS)[0][[0, -1]]
     f, loss = shown.lines_[1].get_data()
     gap = np.interp([low, high, (low + high) / 2], f, np.log1p(np.exp(-f)) - loss)
     assert (np.abs(gap[:2]) < 1e-3).all()  # tangent at both ends of the range in which answering begins to pay

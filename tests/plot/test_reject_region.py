@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.labels import Labels
 from abstain.plot import RejectRegionDisplay

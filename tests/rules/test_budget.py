@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.rules.tuning.budget import roc_within, symmetric_within
 from abstain.rules.tuning.scored_rows import ScoredRows
 from looping import looped

@@ -7,7 +7,7 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.labels import Labels
-from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.losses.tangent_hinge import tangent_hinge, task_tangents
 from abstain.rules.class_deciders import Cheapest, Confidence
 from abstain.rules.readouts import Ladders, Softmax, Unknown
 from abstain.rules.rule import Rule, bayes_rule
@@ -65,9 +65,9 @@ class TestLadders:
         score = np.random.default_rng(0).uniform(-4, 4, (len(table.values), 3))
         together = Ladders(np.zeros((3, 1)), by_row=True).of_rows(table)
         for row in range(len(score)):
-            alone = Ladders(table.tangents[row])
+            alone = Ladders(task_tangents(table)[row])
             np.testing.assert_array_equal(together.probabilities(score)[row], alone.probabilities(score[row]))
-        plain = Ladders(of_row(table, 0).tangents)
+        plain = Ladders(task_tangents(of_row(table, 0)))
         assert plain.of_rows(table) is plain  # trained without row costs
 
     @pytest.mark.parametrize("lead", [None, Lead(15.0), Lead(15.0, 0.7, -0.4)])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.labels import NO_CLASS, Labels
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import hinge
 from abstain.rules.class_deciders import Cheapest, Margins
 from abstain.rules.deciders import Cuts
 from abstain.rules.readouts import LogOdds, Softmax, Unknown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.rules.tuning.scored_rows import Line, ScoredRows
 from looping import looped

@@ -10,8 +10,7 @@ from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
 from abstain.dual.solution import Status
 from abstain.estimators.svm.svc import RejectSVC
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers.native import SMO, ActiveSet
 from clarabel_qp import dual_optimum
 from looping import looped

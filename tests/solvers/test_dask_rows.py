@@ -7,8 +7,8 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.dual.tasks import Task
-from abstain.losses.double_hinge import double_hinge
+from abstain.dual.problem import Task
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 

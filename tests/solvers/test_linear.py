@@ -18,17 +18,15 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
-from abstain.losses.row_tangents import row_losses
-from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.losses.row_losses import row_losses
+from abstain.losses.tangent_hinge import double_hinge, hinge, tangent_hinge
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from problems import costs_of_rows
 
 
-def tangents(K: int):
+def task_tangents(K: int):
     return tangent_hinge(logit(np.linspace(0.1, 0.9, K))) if K > 1 else hinge()
 
 
@@ -97,7 +95,7 @@ def test_columns_from_1_to_1e8():
 @pytest.mark.parametrize("K", range(1, 7))
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_any_number_of_knots(K, C):
-    problem = posed(*rows_of("plain"), tangents(K), C)
+    problem = posed(*rows_of("plain"), task_tangents(K), C)
     _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.status == "optimal"
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)
@@ -107,7 +105,7 @@ def test_a_loss_for_each_row():
     X, y = rows_of("plain")
     rng = np.random.default_rng(0)
     costs = costs_of_rows(np.column_stack([rng.uniform(1, 3, 120), rng.uniform(1, 9, 120), rng.uniform(0.1, 0.4, 120)]))
-    problem = LinearProblem(X, row_centre(X), y, rng.uniform(0, 2, 120), row_losses(costs.tangents, y))
+    problem = LinearProblem(X, row_centre(X), y, rng.uniform(0, 2, 120), row_losses(task_tangents(costs), y))
     _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)
 

@@ -14,9 +14,8 @@ from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
-from abstain.losses.row_tangents import row_losses
+from abstain.losses.row_losses import row_losses
+from abstain.losses.tangent_hinge import double_hinge, hinge, task_tangents
 from abstain.solvers import linear_dual
 from abstain.solvers.linear_dual import LinearDual, balanced, suits
 from abstain.solvers.native import SMO
@@ -75,7 +74,7 @@ def test_reaches_the_optimum_of_smo(name, C, only_newton):
 def test_other_losses(loss):
     sign = problem_of().sign
     costs = costs_of_rows(np.linspace(0.5, 2.0, 3600).reshape(1200, 3) * [1.0, 1.0, 0.2])
-    own = row_losses(costs.tangents, sign)
+    own = row_losses(task_tangents(costs), sign)
     problem = problem_of(loss=hinge() if loss == "hinge" else own)
     found = LinearDual(tol=1e-4).solve(problem)
     assert certify(problem, found.beta, found.bias).kkt_violation <= 1e-4

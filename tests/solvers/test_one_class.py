@@ -9,7 +9,7 @@ from abstain.dual.certificate import best_bias, certify, feasible
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
-from abstain.losses.hinge import origin_hinge
+from abstain.losses.tangent_hinge import origin_hinge
 from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.one_class import OneClassSMO
 from clarabel_qp import dual_optimum

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers import path as module
 from abstain.solvers.native import ActiveSet
 from abstain.solvers.path import follow_path

@@ -3,7 +3,7 @@ import pytest
 from sklearn.svm import SVC
 
 from abstain.dual.certificate import certify
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import hinge
 from clarabel_qp import dual_optimum
 from looping import looped
 from problems import pose, random_problem

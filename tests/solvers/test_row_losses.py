@@ -8,7 +8,8 @@ import pytest
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
-from abstain.losses.row_tangents import row_losses
+from abstain.losses.row_losses import row_losses
+from abstain.losses.tangent_hinge import task_tangents
 from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.path import follow_path
 from clarabel_qp import dual_optimum, primal_optimum
@@ -28,7 +29,7 @@ def problem_of(seed: int) -> DualProblem:
     costs = costs_of_rows(random_row_costs(rng, n, (0.0, 0.3, 1.0)[seed % 3]))
     weight = 10.0 ** rng.uniform(-1, 3) * costs.stakes * (rng.random(n) < 0.9 if seed % 4 == 0 else 1.0)
     weight[:2] += 1.0
-    return DualProblem(KERNELS[seed % len(KERNELS)], X, sign, row_losses(costs.tangents, sign), weight)
+    return DualProblem(KERNELS[seed % len(KERNELS)], X, sign, row_losses(task_tangents(costs), sign), weight)
 
 
 @looped(seed=range(24))

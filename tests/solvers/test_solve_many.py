@@ -12,12 +12,10 @@ from scipy.sparse import csr_array
 from abstain import _native
 from abstain.costs.costs import Costs
 from abstain.dual.certificate import best_bias, certify
-from abstain.dual.problem import DualProblem
+from abstain.dual.problem import DualProblem, Task
 from abstain.dual.solution import Status
-from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 from abstain.solvers.native import SMO, ActiveSet, native_rows, native_task
 from looping import looped

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from abstain.costs.naming import checked_costs
+from abstain.arguments import checked_costs
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.labels import Labels

@@ -17,12 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import positive_number
+from abstain.arguments import positive_number, refuse_dask
 from abstain.candidates.candidate_costs import Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Choice, Trials
-from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.routing import decider, group_parameters, row_cost_parameters
 from abstain.estimators.fitting.splitting import Groups

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.costs.envelope import EQUALITY, log_ratio
+from abstain.costs.cuts import EQUALITY, log_ratio
 from abstain.costs.reading import EXAMPLE, action_costs, checked_name, classes_named, handed_on
 from abstain.costs.table import CostTable
 from abstain.html import html_table

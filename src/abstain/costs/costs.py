@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import positive_number
+from abstain.costs.cuts import Thresholds
 from abstain.costs.never_pays import check_reject, largest_scale, rejecting_pays
 from abstain.costs.reading import error_table, matrix_table, named_by, named_rejects, pair_of_rejects, sorted_labels
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.html import html_table
 from abstain.labels import NO_CLASS, layout
 
@@ -162,10 +162,6 @@ class Costs(CostTable):
         found._fill(labels, layout(len(labels)), np.column_stack([errors, rejects]))
         check_reject(found)
         return found
-
-    def even(self, known: tuple[Any, ...]) -> Costs:
-        """Return the costs of more classes, all with the error and reject cost of these two."""
-        return self.of_errors(known, self.false_positive * (1.0 - np.eye(len(known))), self.reject_negative)
 
     def with_reject(self, reject: Any) -> Costs:
         """Return the costs with another cost of rejecting, stated as in the constructor."""

@@ -32,11 +32,11 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
     else:
         like = Costs.blank(labels) if costs is None else costs
         known, actions = labels.classes.tolist(), _actions(like, labels)
-        if labels.n_classes == 2 and like.names is None and not _by_action(row_costs, known, actions):
+        if like.pair and not _by_action(row_costs, known, actions):
             values = _of_two(row_costs, like)
         else:
             values = _of_actions(row_costs, known, actions)
-            if like.names is None:
+            if like.answering:
                 _check_answers(values, like, known, actions)
         table = like.with_values(values)
     if n is not None and len(table.values) != n:
@@ -46,15 +46,14 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
 
 def row_array(table: CostTable) -> NDArray[np.float64]:
     """Return the costs of rows as `row_table` reads them; of two classes: false positive, negative, both rejects."""
-    if table.n_classes > 2 or table.names is not None:
+    if not table.pair:
         return table.values
     return np.column_stack([getattr(table, name) for name in (*ERRORS, *TWO_REJECTS)])
 
 
 def mean_costs(table: CostTable) -> CostTable:
     """Return the mean of each cost over the rows; rejects that could never pay cost the most that can."""
-    mean = table.with_values(table.values.mean(axis=0))
-    return mean.paying() if isinstance(mean, Costs) else mean
+    return table.with_values(table.values.mean(axis=0)).paying()
 
 
 def sample_costs(labels: Labels, costs: CostTable | None = None) -> NDArray[np.float64]:
@@ -66,7 +65,7 @@ def sample_costs(labels: Labels, costs: CostTable | None = None) -> NDArray[np.f
 
 def warn_if_never(table: CostTable) -> None:
     """Warn if no row is ever rejected because every reject costs more than it can save."""
-    if table.n_classes > 2 or not len(table.values) or np.any(table.can_hand_on) or table.names is not None:
+    if not table.pair or not len(table.values) or np.any(table.can_hand_on):
         return
     c_fp, c_fn, r_neg, r_pos = row_array(table).T
     shares = r_neg / c_fp + r_pos / c_fn

@@ -16,11 +16,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import mean_price
-from abstain.costs.envelope import Levels, envelope
-from abstain.costs.tangents import tangents
-from abstain.costs.units import in_own_unit
-from abstain.labels import ENCODED, NO_CLASS, Labels
+from abstain.arguments import in_own_unit, mean_price
+from abstain.costs.cuts import Levels, envelope
+from abstain.labels import ENCODED, NO_CLASS, Labels, warn_if_assumed
 from abstain.pairs import read_pairs
 
 __all__ = ["CostTable"]
@@ -74,9 +72,8 @@ class CostTable:
     def with_values(self, values: NDArray[np.float64], answers: tuple[int, ...] | None = None) -> Self:
         """Return the same actions with other costs, which are not checked: of rows, or of classes in another order."""
         found = object.__new__(type(self))
-        labels = self.labels if self.names is not None or self.n_classes > 2 else None
-        hands_on = None if self.names is None else self.hands_on
-        found._fill(labels, self.answers if answers is None else answers, values, self.names, hands_on)
+        labels = None if self.pair else self.labels  # those of two classes are in the order of the labels they are for
+        found._fill(labels, self.answers if answers is None else answers, values, self.names, self.hands_on)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -116,6 +113,11 @@ class CostTable:
         return self.names is None
 
     @property
+    def pair(self) -> bool:
+        """Whether one of two classes is answered or the row rejected, so that one class may be the positive one."""
+        return self.answering and self.n_classes == 2
+
+    @property
     def rejecting(self) -> NDArray[np.bool_]:
         """Whether each action hands the case on, as an array."""
         return np.array(self.hands_on, dtype=bool)
@@ -133,7 +135,7 @@ class CostTable:
     @property
     def symmetric(self) -> bool:
         """Whether all errors cost the same and all rejects, so that the classes may be exchanged."""
-        return self.names is None and bool(self.even_rows.all())
+        return self.answering and bool(self.even_rows.all())
 
     @property
     def even_rows(self) -> NDArray[np.bool_]:
@@ -152,10 +154,7 @@ class CostTable:
         return self.values.copy()
 
     def of(self, truth: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
-        """Return the cost of each choice, a position among the actions, given the position of the true class.
-
-        The two are broadcast; with costs per row their last axis has the rows.
-        """
+        """Return the cost of each choice, an action, given the true class; with costs per row the last axis is rows."""
         at = np.asarray(truth, dtype=np.intp), np.asarray(choice, dtype=np.intp)
         return np.asarray(self.values[(np.arange(len(self.values)), *at)] if self.per_row else self.values[at])
 
@@ -169,15 +168,14 @@ class CostTable:
         return np.asarray(sum(probability[..., k, np.newaxis] * table[..., k, :] for k in range(self.n_classes)))
 
     def expected(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """Return the expected cost of each action, on the last axis.
+        """Return the expected cost of each action, on the last axis, under probabilities of all classes on that axis.
 
-        Of two classes at each probability of the positive one, of named actions of the last one; of more classes under
-        probabilities of all, on the last axis.
+        Of two classes, at each probability of the positive one; of named actions, of the last one.
         """
         P = np.asarray(probability, dtype=np.float64)
         if self.n_classes == 2:
             P = np.stack([1.0 - P, P], axis=-1)
-            P = P[..., ::-1] if self.names is None and self.answers[-1] == 0 else P
+            P = P[..., ::-1] if self.pair and self.answers[-1] == 0 else P
         return self.means(P)
 
     @property
@@ -201,11 +199,6 @@ class CostTable:
             return any(self.hands_on)
         found = self.rejecting[np.asarray(self.levels().choices)].any(axis=-1)
         return found if self.per_row else bool(found)
-
-    @cached_property
-    def tangents(self) -> Any:
-        """The log-odds at which the loss of each task touches the logistic loss: see `costs/tangents.py`."""
-        return tangents(self)
 
     @property
     def stakes(self) -> NDArray[np.float64]:
@@ -234,7 +227,7 @@ class CostTable:
         known = tuple(labels.classes.tolist())
         if self.labels is not None:
             self.check_names(known)
-            if self.names is not None or len(known) > 2:
+            if not self.pair:
                 return self
             return self.with_values(self.values[..., :: labels.orientation], labels.answers)
         if len(known) == self.n_classes:
@@ -245,7 +238,14 @@ class CostTable:
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
                 "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
             )
-        return self.even(known)  # type: ignore[attr-defined]  # all that are symmetric are `Costs`
+        errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
+        found = object.__new__(type(self))
+        found._fill(known, labels.answers, np.column_stack([errors, np.full(len(known), self.reject_costs[0])]))
+        return found
+
+    def paying(self) -> CostTable:
+        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
+        return self
 
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
@@ -297,7 +297,5 @@ class CostTable:
         """
         pairs = read_pairs(y_true, y_pred, pos_label, reject_label, known=self.labels, names=self.names)
         if pairs.labels.n_classes == 2 and not isinstance(getattr(y_pred, "labels", None), Labels):
-            from abstain.costs.naming import warn_if_assumed  # which is about tables
-
             warn_if_assumed(self, y_true, pos_label)
         return mean_price(self.named(pairs.labels).of(pairs.truth, pairs.choice), sample_weight)

@@ -31,8 +31,8 @@ from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
 from abstain.dual.problem import RowLosses
 from abstain.kernels import Kernel
-from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import LossTable
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.machines.linear_machine import LinearMachine
 

@@ -195,7 +195,7 @@ class FittedClassifier:
             if isinstance(rule.decider, PerRow):
                 raise ValueError(MISSING)
             return rule
-        if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
+        if self.positive != rule.labels.positive and rule.answering:
             raise ValueError(
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.costs.cuts import Thresholds
+from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.tangent_hinge import hinge
 
 __all__ = ["BartlettWegkamp", "generalized_hinge"]
 

@@ -1,19 +1,91 @@
-"""The loss of a two-class machine: one piecewise-linear loss per class, and the resulting thresholds on the score."""
+"""A convex piecewise-linear loss of the margin, its dual, and the loss of a two-class machine: one for each class."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.thresholds import Thresholds
-from abstain.losses.piecewise import PiecewiseLinear
+from abstain.costs.cuts import Thresholds
 
-__all__ = ["MarginLoss"]
+__all__ = ["MarginLoss", "PiecewiseLinear"]
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear:
+    """A convex loss of the margin z that decreases to 0 at its last knot.
+
+    ::
+
+        loss(z) = sum_k (slopes[k+1] - slopes[k]) |knots[k] - z|_+        slopes[K] = 0
+
+    Its dual is the concave ``phi(g) = min_z loss(z) + g z`` on ``0 <= g <= |slopes[0]|``. The slopes of the loss
+    are the breakpoints of phi, and the knots of the loss are the slopes of phi.
+
+    Parameters
+    ----------
+    knots : tuple of float
+        Where the loss bends, strictly increasing, at least one.
+    slopes : tuple of float
+        Of the same length, negative and strictly increasing: ``slopes[0]`` holds left of ``knots[0]``, ``slopes[k]``
+        between ``knots[k-1]`` and ``knots[k]``; right of the last knot the loss is 0.
+
+    Examples
+    --------
+    >>> from abstain.losses.margin_loss import PiecewiseLinear
+    >>> PiecewiseLinear(knots=(0.0, 1.0), slopes=(-3.0, -1.0)).value([-1.0, 0.5, 2.0])
+    array([4. , 0.5, 0. ])
+    """
+
+    knots: tuple[float, ...]
+    slopes: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "knots", tuple(float(knot) for knot in self.knots))
+        object.__setattr__(self, "slopes", tuple(float(slope) for slope in self.slopes))
+        if not self.knots or len(self.knots) != len(self.slopes):
+            raise ValueError(f"knots and slopes must have equal length >= 1; got {self.knots} and {self.slopes}.")
+        if not np.isfinite(self.knots).all() or (np.diff(self.knots) <= 0).any():
+            raise ValueError(f"knots={self.knots} must be finite and strictly increasing.")
+        if not np.isfinite(self.slopes).all() or (np.diff([*self.slopes, 0.0]) <= 0).any():
+            raise ValueError(f"slopes={self.slopes} must be finite, negative and strictly increasing.")
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        """Where phi bends, ascending and without 0: the absolute slopes in reverse order."""
+        return tuple(-slope for slope in reversed(self.slopes))
+
+    def value(self, z: ArrayLike) -> NDArray[np.float64]:
+        """Return the loss at each margin z."""
+        return value_of(self.knots, self.slopes, np.asarray(z, dtype=np.float64))
+
+    def dual_value(self, g: ArrayLike, weight: ArrayLike = 1.0) -> NDArray[np.float64]:
+        """Return phi(g) for `weight` times the loss: g is clipped to [0, ``weight |slopes[0]|``]."""
+        g, weight = np.asarray(g, dtype=np.float64), np.asarray(weight, dtype=np.float64)
+        return dual_value_of(self.knots, self.slopes, g, weight)
+
+
+def value_of(knots: Sequence[Any], slopes: Sequence[Any], z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the loss at each margin z, given its knots and slopes, each a number or one for each margin."""
+    total = np.zeros_like(z)
+    for knot, slope, following in zip(knots, slopes, (*slopes[1:], 0.0), strict=True):
+        total += (following - slope) * np.maximum(knot - z, 0.0)
+    return total
+
+
+def dual_value_of(
+    knots: Sequence[Any], slopes: Sequence[Any], g: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return phi(g) for `weight` times the loss with these knots and slopes."""
+    total, start = np.zeros(np.broadcast_shapes(g.shape, weight.shape)), 0.0
+    for knot, slope in zip(reversed(knots), reversed(slopes), strict=True):
+        total += knot * np.clip(g - weight * start, 0.0, weight * (-slope - start))
+        start = -slope
+    return total
 
 
 @dataclass(frozen=True)

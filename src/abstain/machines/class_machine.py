@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from abstain.kernels import Matrix
 from abstain.machines.kernel_machine import KernelMachine
-from abstain.machines.linear_machine import finite
+from abstain.machines.machine import finite
 
 __all__ = ["OneVsOneMachine", "class_pairs", "ovr_values", "vote_values", "votes"]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.kernels import Matrix
+from abstain.machines.machine import check_width, finite
 
 __all__ = ["LinearMachine"]
 
@@ -76,16 +77,3 @@ class LinearMachine:
         check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X) + self.bias)
-
-
-def check_width(X: Matrix, n_features: int) -> None:
-    """Refuse rows with another number of columns than the machine's; one column would be broadcast."""
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise ValueError(f"X must have {n_features} columns, as the training rows had; its shape is {X.shape}.")
-
-
-def finite(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores if they are finite; otherwise raise an error with advice."""
-    if not np.isfinite(score).all():
-        raise ValueError("X is so large that the scores of some rows overflow; scale it like the training rows.")
-    return score

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.arguments import checked_costs
 from abstain.costs.costs import Costs
-from abstain.costs.naming import checked_costs
 from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS, Labels, layout
 from abstain.metrics.frames import frame_of, frozen

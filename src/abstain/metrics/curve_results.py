@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.html import html_table, percent
 from abstain.metrics.frames import frame_of
 

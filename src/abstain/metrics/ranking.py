@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number
+from abstain.costs.cuts import distances
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import distances
 from abstain.labels import classes_of
 from abstain.metrics.outcomes import has_costs
 from abstain.metrics.reading import are_decisions, read

@@ -6,12 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from abstain.arguments import row_weights
+from abstain.arguments import checked_costs, row_weights
 from abstain.costs.costs import Costs
-from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
-from abstain.labels import Labels, layout
+from abstain.labels import Labels, layout, warn_if_assumed
 from abstain.metrics.outcomes import Outcomes
 from abstain.pairs import read_pairs
 

@@ -8,8 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from abstain.arguments import real_number
-from abstain.costs.naming import checked_costs
+from abstain.arguments import checked_costs, real_number
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas
 from abstain.metrics.reading import read

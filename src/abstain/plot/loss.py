@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.estimators.fitting.implied import implied
+from abstain.estimators.fitting.training import implied
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
 

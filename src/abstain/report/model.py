@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from abstain.arguments import checked_costs
 from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
-from abstain.costs.naming import checked_costs, warn_if_assumed
-from abstain.costs.thresholds import Thresholds
-from abstain.labels import Labels, choice_of
+from abstain.costs.cuts import Thresholds
+from abstain.labels import Labels, choice_of, warn_if_assumed
 from abstain.metrics.counts import Counts
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label

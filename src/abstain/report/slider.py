@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.labels import NO_CLASS, Labels
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first, share_of
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, novel_mask

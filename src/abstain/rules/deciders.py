@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.envelope import Levels
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Levels, Thresholds
 from abstain.labels import NO_CLASS
 
 __all__ = ["Cuts", "Decider", "PerRow", "with_second"]

@@ -112,7 +112,7 @@ class Decisions:
         frame = pd.DataFrame(self._columns(), index=self.index)
         if self.labels.n_classes == 2:
             frame.attrs["score"] = self.scored_class
-            if self.names is None:
+            if self.costs is None or self.costs.answering:
                 frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
         return frame
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from abstain.costs.table import CostTable
-from abstain.losses.row_tangents import last_knots
+from abstain.losses.tangent_hinge import last_knots, task_tangents
 from abstain.rules.tuning.class_lead import Lead
 
 __all__ = ["Ladders", "LogOdds", "Readout", "Softmax", "Unknown"]
@@ -101,7 +101,7 @@ class Ladders(Readout):
 
     def of_rows(self, costs: CostTable) -> Ladders:
         """Return the ladders of these rows, if the machine was trained with costs per row."""
-        return replace(self, tangents=costs.tangents) if self.by_row else self
+        return replace(self, tangents=task_tangents(costs)) if self.by_row else self
 
     @property
     def ends(self) -> tuple[Floats, Floats]:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import real_number
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
-from abstain.costs.tangents import own_cuts, spread
 from abstain.labels import NO_CLASS, Labels, positions
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.tangent_hinge import own_cuts, spread, task_tangents
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins
 from abstain.rules.deciders import Cuts, Decider, PerRow
 from abstain.rules.decisions import Decisions, action_names
@@ -272,5 +272,5 @@ def bayes_rule(
     if costs is None:
         return Rule(labels, None, Unknown(), Confidence(np.full(labels.n_classes, -np.inf), by="votes"))
     cuts = None if by_row else own_cuts(costs)
-    tangents = spread(costs) if by_row else costs.tangents  # as the losses of the rows have them
+    tangents = spread(costs) if by_row else task_tangents(costs)  # as the losses of the rows have them
     return Rule(labels, costs, Ladders(tangents, by_row=by_row), Cheapest() if cuts is None else Margins(cuts))

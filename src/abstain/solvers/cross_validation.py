@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.problem import DualProblem
+from abstain.dual.problem import DualProblem, Task
 from abstain.dual.solution import Status
-from abstain.dual.tasks import Task
 from abstain.machines.class_machine import vote_values
 from abstain.solvers.native import native_rows, native_task
 

@@ -29,8 +29,8 @@ from abstain.dual.linear_certificate import (
     linear_sums,
     side_sums,
 )
-from abstain.dual.tasks import Loss, Task
-from abstain.losses.loss_table import LossTable
+from abstain.dual.problem import Loss, Task
+from abstain.losses.row_losses import LossTable
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear_rows import LocalSums, Point, reach_of

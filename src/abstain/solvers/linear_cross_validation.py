@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.dual.linear_certificate import LinearProblem
+from abstain.dual.problem import Task
 from abstain.dual.solution import Status
-from abstain.dual.tasks import Task
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton

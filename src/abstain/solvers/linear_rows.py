@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import LossTable
 from abstain.solvers.native import native_matrix
 
 __all__ = ["LocalSums", "Point", "Sums", "first_penalty"]

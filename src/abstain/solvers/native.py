@@ -18,8 +18,8 @@ from abstain.dual.certificate import best_bias
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, PartSolutions, Status
-from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import LossTable
 
 __all__ = ["SMO", "ActiveSet", "Solver", "native_matrix", "native_problem", "native_rows", "native_task", "part_biases"]
 

@@ -16,10 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
-from abstain.estimators.fitting.decide import fitted
-from abstain.estimators.fitting.kernel_rows import KernelRowsMixin, checked_rows
+from abstain.estimators.fitting.decide import checked_rows, fitted
+from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel

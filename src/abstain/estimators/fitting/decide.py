@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from abstain.arguments import mean_price
+from abstain.arguments import computed, is_dask, mean_price, refuse_dask
+from abstain.compressed import check_indices
 from abstain.costs.per_row import row_array, row_table, sample_costs
 from abstain.dual.proof import warning_text
-from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
+from abstain.estimators.fitting.lazy import applied, lazy_score
 from abstain.rules.rule import Decisions, Rule
 
-__all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "fitted", "read_only"]
+__all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "checked_rows", "fitted", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Fitted:
 
     Attributes
     ----------
-    machine : KernelMachine, LinearMachine or ResponseMachine
+    machine : Machine
         Scores rows.
     rule : Rule
         Turns scores into decisions.
@@ -250,3 +251,25 @@ def _by_rows(function: Callable[[Any, Any], Any], rule: Rule, score: NDArray[np.
     except ValueError as error:  # a chunk of a dask array
         raise ValueError(f"in a chunk, with rows counted from its first: {error}") from error
     return function(rule.of_rows(costs), score)
+
+
+def checked_rows(
+    estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool, single: bool = False
+) -> Any:
+    """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices.
+
+    With `single`, float32 is left as it is.
+    """
+    refuse_dask(X, type(estimator).__name__)
+    accepted = False if dense else "csr"
+    if issparse(X):
+        check_indices(X)  # before anything converts it
+    dtype = [np.float64, np.float32] if single else np.float64
+    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=dtype)
+    rows = checked[0] if isinstance(checked, tuple) else checked
+    if not issparse(rows):
+        return np.require(rows, requirements=["C", "A", "E"])  # validate_data does not align arrays
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # sorting in place would change the caller's matrix
+        rows.sum_duplicates()
+    return rows

@@ -1,4 +1,4 @@
-"""Fit and certify the machines of a training, however many classes and tasks it has."""
+"""Fit and certify the machines of a training, of any number of classes; their parts by scikit-learn's names."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.convergence import FittedMachine, Solved, solved
-from abstain.estimators.fitting.decide import Fitted
+from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, checked_rows, read_only
 from abstain.estimators.fitting.pair_fit import fitted_pairs
-from abstain.estimators.fitting.posing import Posed
+from abstain.estimators.fitting.solving import FittedMachine, Posed, Solved, solved
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
-__all__ = ["FittedMachines", "FittedSVC", "fitted_svc", "posed_tasks"]
+__all__ = ["ExpansionMixin", "FittedMachines", "FittedSVC", "KernelRowsMixin", "fitted_svc", "posed_tasks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +152,82 @@ def _biases(fits: Sequence[FittedMachine], vectors: Matrix) -> NDArray[np.float6
     centre = 2.0 * (0.5 * vectors).mean(axis=0)
     moved = [machine.weights @ (centre - machine.centre) for machine in linear if machine is not None]
     return np.asarray(biases + moved)
+
+
+class ExpansionMixin(FittedMixin):
+    """An estimator whose machine is a `KernelMachine`, a `LinearMachine`, or several on the same rows."""
+
+    kernel: Any
+    tol: float
+    cache_size: float
+    max_iter: int
+    n_jobs: int | None
+
+    def _settings(self, task: Any, time_limit: float | None) -> dict[str, Any]:
+        """Return the settings of every solver of a kernel expansion; a `FitTask` gets its reports."""
+        return {
+            "tol": float(self.tol),
+            "cache_size": float(self.cache_size),
+            "max_iter": int(self.max_iter),
+            "time_limit": time_limit,
+            "n_jobs": self.n_jobs,
+            "progress": task.report if task.watched else None,
+        }
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = not self._pairwise
+        tags.input_tags.pairwise = self._pairwise
+        return tags
+
+    def _checked(self, X: Any) -> Any:
+        return checked_rows(self, X, dense=self._pairwise, reset=False)
+
+    def _expansion(self, name: str) -> KernelMachine:
+        machine = self._now.machine
+        if isinstance(machine, KernelMachine):
+            return machine
+        raise AttributeError(f"{name} exists for machines expanded on training rows only; this one has coef_.")
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Indices of the support vectors among the training rows."""
+        return read_only(self._expansion("support_").support)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors; empty for a precomputed kernel."""
+        return read_only(self._expansion("support_vectors_").vectors)
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed coefficients of the support vectors, (1, n_SV); of several classes, a row for each machine.
+
+        Without costs they have the layout of scikit-learn's `SVC`, (n_classes - 1, n_SV).
+        """
+        machine = self._expansion("dual_coef_")
+        if isinstance(machine, OneVsOneMachine):
+            return read_only(machine.dual_coef)
+        return read_only(np.atleast_2d(machine.coef))
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias of each machine; shape (1,) for two classes."""
+        return read_only(np.atleast_1d(self._now.machine.intercept))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, shape (n_machines, n_features), for the linear kernel only; one for two classes."""
+        machine = self._now.machine
+        linear = machine if isinstance(machine, LinearMachine) else machine.linear
+        if linear is None:
+            raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
+        return read_only(np.atleast_2d(linear.weights))
+
+
+class KernelRowsMixin(ExpansionMixin, RejectMixin, ProvenMixin):
+    """A rejecting classifier with such a machine."""

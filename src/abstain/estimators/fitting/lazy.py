@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,37 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "applied",
-    "computed",
-    "is_dask",
-    "lazy_rows",
-    "lazy_score",
-    "one_column_chunk",
-    "refuse_dask",
-    "refuse_dask_frame",
-]
+from abstain.arguments import is_dask
 
-
-def is_dask(values: Any) -> bool:
-    """Whether this is a dask array; dask is not imported for that."""
-    return isinstance(values, getattr(sys.modules.get("dask.array"), "Array", ()))
-
-
-def refuse_dask_frame(values: Any) -> None:
-    """Raise an error for a data frame of dask, which scikit-learn would load into memory."""
-    if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
-        raise TypeError(
-            f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "
-            "frame.to_dask_array(lengths=True)."
-        )
-
-
-def refuse_dask(X: Any, who: str, instead: str = "use LinearRejectSVC, which reads the chunks one by one") -> None:
-    """Raise an error for dask arrays and frames, which would be loaded into memory as a whole."""
-    refuse_dask_frame(X)
-    if is_dask(X):
-        raise TypeError(f"X is a dask array, and {who} takes rows in memory; {instead}, or pass X.compute().")
+__all__ = ["applied", "lazy_rows", "lazy_score", "one_column_chunk"]
 
 
 def one_column_chunk(X: Any) -> Any:
@@ -113,8 +84,3 @@ def _like(row_costs: Any, score: Any) -> Any:
     if not is_dask(row_costs):
         row_costs = da.from_array(np.asarray(row_costs))
     return row_costs.rechunk((score.chunks[0], *(-1,) * (row_costs.ndim - 1)))
-
-
-def computed(values: Any) -> Any:
-    """Return the values of a dask array; anything else as it is."""
-    return values.compute() if is_dask(values) else values

@@ -17,10 +17,9 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
-from abstain.estimators.fitting.convergence import SCORED, FittedMachine, solved
-from abstain.estimators.fitting.posing import Posed
+from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, solved
 from abstain.machines.class_machine import class_pairs
-from abstain.machines.expansion import expand_parts
+from abstain.machines.kernel_machine import expand_parts
 from abstain.solvers.native import SMO, part_biases, within
 
 __all__ = ["fitted_pairs", "posed_pair"]

@@ -1,11 +1,14 @@
-"""The allowed parameters of RejectSVC."""
+"""The parameters that machines share, each stated once with its default, and their allowed values."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
+
+__all__ = ["CONSTRAINTS", "POSITIVE", "CostParameters", "KernelParameters", "SolverParameters"]
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
@@ -37,3 +40,37 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
 }
+
+
+@dataclass(eq=False, repr=False)
+class SolverParameters:
+    """How long a solver may run, and to what tolerance."""
+
+    _: KW_ONLY
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class KernelParameters(SolverParameters):
+    """The kernel, but for gamma, which a search chooses."""
+
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    coef0: float = 0.0
+    cache_size: float = 500
+
+
+@dataclass(eq=False, repr=False)
+class CostParameters(SolverParameters):
+    """What decisions cost, and what the labels mean."""
+
+    costs: Any = None
+    _: KW_ONLY
+    pos_label: Any = None
+    reject_label: Any = "auto"
+    class_weight: Any = None

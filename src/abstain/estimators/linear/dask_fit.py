@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.naming import warn_if_assumed
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.dual.certificate import Certificate
+from abstain.dual.problem import Task
 from abstain.dual.proof import Proof
-from abstain.dual.tasks import Task
-from abstain.estimators.fitting.implied import implied, stakes_and_losses, unit_of_stakes, warn_of_sides
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.posing import CANCELLED
-from abstain.estimators.fitting.training import Training
+from abstain.estimators.fitting.solving import CANCELLED
+from abstain.estimators.fitting.training import Training, implied, stakes_and_losses, unit_of_stakes, warn_of_sides
 from abstain.estimators.linear.dask_table import DaskTable, Profile, block_weights, located
 from abstain.estimators.linear.linear_fit import certified, fitted_tasks, joined
-from abstain.labels import Labels
+from abstain.labels import Labels, warn_if_assumed
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.dask_rounds import kept, released
 from abstain.solvers.dask_rows import BlockRows, DaskSums, Pose

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from abstain.arguments import row_weights
+from abstain.arguments import is_dask, row_weights
 from abstain.compressed import check_indices
 from abstain.costs.per_row import row_cells, row_table
 from abstain.costs.table import CostTable
-from abstain.estimators.fitting.lazy import is_dask, one_column_chunk
+from abstain.estimators.fitting.lazy import one_column_chunk
 from abstain.estimators.linear.linear_fit import check_reach
 from abstain.kernels import Kernel
 from abstain.labels import Labels, label_vector
@@ -111,7 +111,7 @@ class DaskTable:
 
     def profiles(self, costs: CostTable | None = None) -> list[Profile]:
         """Check all rows, in one round; `costs` have the actions that rows have costs for."""
-        profile = partial(_profile, self.shape[1], None if costs is None or costs.names is None else costs)
+        profile = partial(_profile, self.shape[1], None if costs is None or costs.answering else costs)
         return list(compute(*self.tasks(profile, "X", "y", "weight", "costs")))
 
 
@@ -177,7 +177,7 @@ def _profile(width: int, like: CostTable | None, first: int, chunk: Any, y: Any,
         stakes = own.stakes
         staked: Any = np.bincount(code, weights=weights * stakes, minlength=len(classes))
         odd = np.zeros(0, dtype=np.intp)
-        if own.n_classes == 2 and own.names is None:
+        if own.pair:
             odd = np.flatnonzero(~own.even_rows)
         uneven = own.take(odd[:1]) if len(odd) else None
         range_of_stakes = (float(stakes.min()), float(stakes.max()))

@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 
 from abstain.dual.certificate import Certificate
 from abstain.dual.linear_certificate import LinearProblem
+from abstain.dual.problem import Task
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.dual.tasks import Task
-from abstain.estimators.fitting.posing import centrable
+from abstain.estimators.fitting.solving import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
 from abstain.machines.linear_machine import LinearMachine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -13,11 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
+from abstain.arguments import is_dask, refuse_dask_frame
+from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, checked_rows, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.kernel_rows import checked_rows
-from abstain.estimators.fitting.lazy import is_dask, refuse_dask_frame
-from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
@@ -28,7 +28,10 @@ from abstain.solvers.linear import LinearNewton
 __all__ = ["LinearRejectSVC"]
 
 
-class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class LinearRejectSVC(
+    RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator  # type: ignore[misc]
+):
     """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
@@ -140,46 +143,17 @@ class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, Classifier
     rule = "chow"
     _by_gap = True
 
-    def __init__(
-        self,
-        costs: Any = None,
-        *,
-        C: float = 1.0,
-        kernel: str = "linear",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        n_components: int | None = None,
-        landmarks: str = "rows",
-        memory_limit: float = 4000.0,
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.costs = costs
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.memory_limit = memory_limit
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    C: float = 1.0
+    kernel: str = "linear"
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+    n_components: int | None = None
+    landmarks: str = "rows"
+    memory_limit: float = 4000.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

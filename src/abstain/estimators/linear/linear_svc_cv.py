@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ class FittedLinearSearch(Searched, FittedMachines):
     """A fitted `LinearRejectSVCCV`."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
@@ -85,38 +86,21 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
         "cuts": [StrOptions({"tuned", "bayes"})],
     }
 
-    kernel, n_components = "linear", None
     _fitted_kind = FittedLinearSearch
     _linear = True
 
-    def __init__(
-        self,
-        costs: Any = None,
-        *,
-        Cs: Any = 6,
-        cv: Any = 5,
-        cuts: str = "tuned",
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.costs = costs
-        self.Cs = Cs
-        self.cv = cv
-        self.cuts = cuts
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: Any = field(init=False)  # chosen
+    kernel: str = field(init=False, default="linear")
+    n_components: None = field(init=False, default=None)
+    degree: Any = field(init=False)  # of kernels, as what follows
+    gamma: Any = field(init=False)
+    coef0: Any = field(init=False)
+    landmarks: Any = field(init=False)
+    memory_limit: Any = field(init=False)
+    random_state: Any = field(init=False)
+    Cs: Any = 6
+    cv: Any = 5
+    cuts: str = "tuned"
 
     def _fits(self, training: Training, gammas: NDArray[np.float64], until: float | None) -> LinearFits:
         del gammas

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.decide import Fitted
 from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.guard import Guard

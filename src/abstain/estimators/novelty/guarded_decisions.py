@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from abstain.arguments import mean_price
+from abstain.arguments import mean_price, refuse_dask
 from abstain.estimators.fitting.decide import RejectMixin, fitted
-from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.wrapping import AroundClassifier, classifier_has

@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.units import significant
+from abstain.arguments import significant
 from abstain.estimators.fitting.splitting import Groups, Splits
 from abstain.estimators.search.rounds import Round, Rounds
 from abstain.estimators.search.subsample import keys_of, subsample

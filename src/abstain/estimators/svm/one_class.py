@@ -13,18 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
-from abstain.arguments import row_weights
+from abstain.arguments import is_dask, refuse_dask, row_weights
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.convergence import solved
-from abstain.estimators.fitting.decide import ProvenMixin, fitted
-from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
-from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
-from abstain.estimators.fitting.parameters import CONSTRAINTS
-from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
+from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
+from abstain.estimators.fitting.kernel_fit import ExpansionMixin
+from abstain.estimators.fitting.lazy import lazy_rows
+from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
-from abstain.losses.hinge import origin_hinge
+from abstain.losses.tangent_hinge import origin_hinge
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.one_class import OneClassSMO
 
@@ -47,7 +46,10 @@ class FittedOneClass:
     proof: Proof
 
 
-class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class OneClassSVM(
+    ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator  # type: ignore[misc]
+):
     """Support vector machine of one class, which scores how usual a row is, given rows without labels.
 
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
@@ -126,32 +128,9 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        nu: float = 0.05,
-        tol: float = 1e-6,
-        cache_size: float = 500,
-        max_iter: int = 10_000_000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.nu = nu
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    gamma: float | str = "scale"
+    nu: float = 0.05
+    tol: float = 1e-6
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from abstain.arguments import positive_number
-from abstain.estimators.fitting.convergence import is_indefinite
-from abstain.estimators.fitting.implied import refuse_row_costs_in
-from abstain.estimators.fitting.lazy import refuse_dask
-from abstain.estimators.fitting.training import Training
+from abstain.arguments import positive_number, refuse_dask
+from abstain.estimators.fitting.definiteness import is_indefinite
+from abstain.estimators.fitting.training import Training, refuse_row_costs_in
 from abstain.solvers.path import RegularizationPath, follow_path
 
 __all__ = ["reject_svc_path"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,17 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 
 from abstain.dual.problem import set_names
-from abstain.estimators.fitting.decide import ProvenMixin, fitted, read_only
-from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
-from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
-from abstain.estimators.fitting.parameters import CONSTRAINTS
+from abstain.estimators.fitting.decide import fitted, read_only
+from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
+from abstain.estimators.fitting.parameters import CONSTRAINTS, CostParameters, KernelParameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.native import SMO, ActiveSet
 
 
-class RejectSVC(KernelRowsMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class RejectSVC(
+    KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, KernelParameters, CostParameters, BaseEstimator  # type: ignore[misc]
+):
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -136,44 +139,10 @@ class RejectSVC(KernelRowsMixin, ProvenMixin, CallbackSupportMixin, ClassifierMi
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
-    def __init__(
-        self,
-        costs: Any = None,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: float | str = "scale",
-        coef0: float = 0.0,
-        rule: Any = "chow",
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        class_weight: Any = None,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        cache_size: float = 500,
-        max_iter: int = 10_000_000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.costs = costs
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.rule = rule
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    gamma: float | str = "scale"
+    rule: Any = "chow"
+    solver: str = "auto"
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ class FittedSearch(Searched, FittedSVC):
     """A fitted `RejectSVCCV`."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RejectSVCCV(SearchMixin, RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
@@ -125,50 +126,13 @@ n_jobs, verbose
         "search": [StrOptions({"auto", "full", "halving"})],
     }
 
-    def __init__(
-        self,
-        costs: Any = None,
-        *,
-        Cs: Any = 10,
-        gammas: Any = 5,
-        cv: Any = 5,
-        cuts: str = "tuned",
-        search: str = "auto",
-        kernel: Any = "rbf",
-        degree: int = 3,
-        coef0: float = 0.0,
-        rule: Any = "chow",
-        pos_label: Any = None,
-        reject_label: Any = "auto",
-        class_weight: Any = None,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        cache_size: float = 500,
-        max_iter: int = 10_000_000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.costs = costs
-        self.Cs = Cs
-        self.gammas = gammas
-        self.cv = cv
-        self.cuts = cuts
-        self.search = search
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.rule = rule
-        self.pos_label = pos_label
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: Any = field(init=False)  # chosen, as is gamma
+    gamma: Any = field(init=False)
+    Cs: Any = 10
+    gammas: Any = 5
+    cv: Any = 5
+    cuts: str = "tuned"
+    search: str = "auto"
 
     def _fits(self, training: Training, gammas: NDArray[np.float64], until: float | None) -> KernelFits:
         limits = Limits(max(LOOSER * self.tol, FINEST), self.max_iter, self.cache_size, self.n_jobs, until)

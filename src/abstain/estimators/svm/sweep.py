@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from abstain.costs.costs import Costs
-from abstain.estimators.fitting.implied import check_costs, refuse_row_costs_in
 from abstain.estimators.fitting.progress import FitTask
-from abstain.estimators.fitting.training import Training
+from abstain.estimators.fitting.training import Training, check_costs, refuse_row_costs_in
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
@@ -64,8 +62,8 @@ def reject_price_sweep(
     """
     refuse_row_costs_in("a sweep varies", row_costs)
     check_costs(estimator)
-    if not isinstance(estimator.costs, Costs):
-        raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+    if estimator.costs is None or not estimator.costs.answering:
+        raise ValueError(
             f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}."
         )
     machines: list[RejectSVC] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.implied import fit_labels
+from abstain.estimators.fitting.training import fit_labels
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from abstain.arguments import computed, is_dask
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
-from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_rows
+from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.machines.class_calibration import in_favour
 from abstain.machines.cross_machine import CrossMachine

@@ -12,8 +12,8 @@ from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.arguments import refuse_dask
 from abstain.costs.per_row import row_table
-from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
 from abstain.estimators.threshold.held_out import promise_fit, refuse_unused

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from abstain.costs.tangents import COUNT, ends_of_reject, own_cuts
-from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
+from abstain.estimators.fitting.training import implied
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import FittedLinearSearch
 from abstain.estimators.svm.svc import RejectSVC
@@ -25,7 +24,7 @@ from abstain.files.codecs.search_codec import check_grid, grid_arrays, grid_from
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
-from abstain.losses.double_hinge import class_losses
+from abstain.losses.tangent_hinge import COUNT, class_losses, ends_of_reject, own_cuts
 from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders

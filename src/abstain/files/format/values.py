@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from abstain.costs.actions import Actions
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.files.format.errors import refuse
 from abstain.losses.generalized_hinge import BartlettWegkamp
 

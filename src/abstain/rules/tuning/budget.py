@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.empirical_cost import TIE
 from abstain.rules.tuning.scored_rows import AnsweredRows, Line, ScoredRows

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.machines.class_calibration import ClassCalibration, least_count
 from abstain.rules.by_answer import ByAnswer
 

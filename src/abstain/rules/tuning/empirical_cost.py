@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.rules.tuning.scored_rows import AnsweredRows, Line, ScoredRows
 
 # Costs that differ by less than this share of their terms count as equal: at a reject cost of 1/k one error costs

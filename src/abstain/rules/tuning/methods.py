@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
-from abstain.costs.thresholds import Thresholds
 from abstain.rules.tuning.budget import roc_within, symmetric_within
 from abstain.rules.tuning.empirical_cost import (
     cheapest_cut,

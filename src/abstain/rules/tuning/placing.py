@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels
 from abstain.machines.class_calibration import ClassCalibration
 from abstain.rules.by_answer import ByAnswer

@@ -9,10 +9,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import real_number, warn_caller
-from abstain.costs.naming import checked_costs, warn_if_assumed
+from abstain.arguments import checked_costs, real_number, warn_caller
 from abstain.costs.table import CostTable
-from abstain.labels import Labels
+from abstain.labels import Labels, warn_if_assumed
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.budget import Shares
 from abstain.rules.tuning.class_error import named_rates

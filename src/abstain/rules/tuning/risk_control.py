@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.cuts import Thresholds
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.thresholds import Thresholds, distances
+from abstain.costs.cuts import Thresholds, distances
 
 Confidence = Literal["lead", "highest"]
 NOT_FINITE = (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from abstain import _native
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.hinge import hinge
+from abstain.losses.tangent_hinge import hinge
 from abstain.solvers.embedded.problem import EmbeddedLimits, EmbeddedProblem, EmbeddedSolution, rounded
 from abstain.solvers.native import SMO
 

@@ -1,29 +1,170 @@
-"""Solve and certify, continue if the certificate is not good enough, and warn about fits that did not converge."""
+"""One dual problem: its rows in the form that the solver reads, solved until a certificate proves the solution."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, scale, score_rounding, stretch
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
-from abstain.estimators.fitting.posing import Posed
+from abstain.estimators.fitting.definiteness import is_indefinite
+from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
-SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
-PANEL = 1024  # columns of the factor between two interrupts
+__all__ = ["Posed", "centrable", "posed_rows", "resolved_kernel", "symmetric", "training_gram"]
+
+
+ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
+BLOCK = 1024
+MOST_DENSE = 25_000_000  # entries of sparse rows that may be made dense: 200 MB
+DENSE_SHARE = 0.05  # share of entries other than 0 from which dense rows are faster
+CANCELLED = 1e-10  # largest cancellation error of a squared distance, relative to the kernel's width
+
+
+def posed_rows(
+    kernel: Kernel | Callable[..., Any], X: Matrix, kept: NDArray[np.intp]
+) -> tuple[Kernel, Matrix, bool]:
+    """Return the kernel and the rows of a problem of some training rows, and whether the machine sees the same ones."""
+    every = len(kept) == X.shape[0]
+    if isinstance(kernel, Kernel) and kernel.name != "precomputed":
+        rows = centrable(kernel, X if every else X[kept])
+        dense = faster_dense(kernel, rows)
+        return kernel, np.ascontiguousarray(rows.toarray()) if dense else rows, not dense
+    gram = symmetric(*training_gram(kernel, X))
+    rows = gram if every else np.ascontiguousarray(gram[np.ix_(kept, kept)])
+    return Kernel("precomputed"), rows, gram is X
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """The dual problem of some of the training rows.
+
+    Attributes
+    ----------
+    problem : DualProblem
+    X : ndarray or CSR
+        All training rows as given.
+    kernel : Kernel or callable
+        The kernel; a callable kernel is precomputed in the problem.
+    kept : ndarray of intp
+        Indices of the training rows in the problem.
+    as_posed : bool
+        Whether the machine's kernel values on the training rows are those of the problem. A callable kernel may give
+        others for (X, vectors) than for (X, X), a Gram matrix was averaged if it was not quite symmetric, and sparse
+        rows may have been made dense for the solver.
+    """
+
+    problem: DualProblem
+    X: Matrix
+    kernel: Kernel | Callable[..., Any]
+    kept: NDArray[np.intp]
+    as_posed: bool
+
+    def expansion(self, solved: KernelMachine, n_jobs: int | None) -> NDArray[np.float64]:
+        """Return the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
+        if self.as_posed:
+            return solved.expansion(self.problem.X, n_jobs)
+        return self.machine(solved).expansion(self.X[self.kept], n_jobs)
+
+    def machine(self, solved: KernelMachine) -> KernelMachine:
+        """Return the machine of the problem with indices among all training rows."""
+        support = self.kept[solved.support]
+        as_given = not isinstance(self.kernel, Kernel) or (issparse(self.X) and not self.as_posed)
+        vectors = self.X[support] if as_given else solved.vectors
+        return replace(solved, kernel=self.kernel, vectors=vectors, support=support, n_rows=self.X.shape[0])
+
+    def sets(self, codes: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the sets of all training rows; a row of weight 0 has coefficient 0."""
+        everywhere = np.zeros(self.X.shape[0], dtype=np.int8)
+        everywhere[self.kept] = codes
+        return everywhere
+
+
+def resolved_kernel(
+    parameters: Any, gamma: float | str, X: Matrix, sample_weight: NDArray[np.float64] | None = None
+) -> Kernel | Callable[..., Any]:
+    """Return the kernel that an estimator's parameters name, with gamma as a number."""
+    if callable(parameters.kernel):
+        return parameters.kernel
+    kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
+    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight)) if kernel.formula.takes_gamma else kernel
+
+
+def centrable(kernel: Kernel, X: Matrix) -> Matrix:
+    """Make sparse rows dense if they are so far from the origin that distances are accurate only after centring.
+
+    ::
+
+        |x - y|^2 = |x|^2 - 2 x.y + |y|^2      loses eps max|x|^2, in units of 1 / gamma (of the variance if linear)
+
+    Such rows have few zeros, so the dense matrix is not much larger. Dense rows are always centred.
+    """
+    if not issparse(X) or kernel.name not in ("linear", "rbf"):
+        return X
+    squares = Kernel("linear").diagonal(X)
+    centre = np.asarray(X.mean(axis=0)).ravel()
+    variance = float(squares.mean() - centre @ centre)
+    scale = kernel.gamma if kernel.name == "rbf" else 1.0 / max(variance, np.finfo(np.float64).tiny)
+    lost = np.finfo(np.float64).eps * float(squares.max(initial=0.0)) * scale
+    return X if lost <= CANCELLED else np.ascontiguousarray(X.toarray())
+
+
+def faster_dense(kernel: Kernel, X: Matrix) -> bool:
+    """Whether the solver is faster on these sparse rows if they are made dense.
+
+    It multiplies dense rows in single precision, many features at a time, and sparse ones entry by entry.
+    """
+    if not issparse(X) or not kernel.formula.native or kernel.name == "linear":  # sparse linear ones are fast enough
+        return False
+    n, d = X.shape
+    return n * d <= MOST_DENSE and X.nnz >= DENSE_SHARE * n * d
+
+
+def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArray[np.float64], str]:
+    """Return the Gram matrix of the training rows, given or computed by a callable kernel, and its name for errors."""
+    if isinstance(kernel, Kernel):
+        return (X, "X") if kernel.name == "precomputed" else (kernel(X), "kernel(X)")
+    gram = np.require(called_kernel(kernel, X, X), requirements=["C", "A", "E"])
+    if gram.shape != (X.shape[0], X.shape[0]):
+        raise ValueError(
+            f"kernel(X, X) must return one value per pair of rows, shape {(X.shape[0], X.shape[0])}, got {gram.shape}."
+        )
+    if not np.isfinite(gram).all():
+        raise ValueError("kernel(X, X) returned NaN or infinity; a kernel must be finite on all pairs of rows.")
+    return gram, "kernel(X, X)"
+
+
+def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return the Gram matrix if it is square and symmetric, with rounding averaged out; otherwise an error."""
+    if gram.shape[0] != gram.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix of kernel values between the training rows, got shape {gram.shape}."
+        )
+    worst = 0.0
+    for start in range(0, len(gram), BLOCK):
+        rows = slice(start, start + BLOCK)
+        worst = max(worst, float(np.abs(gram[rows] - gram[:, rows].T).max()))
+    if worst == 0.0:
+        return gram
+    if not worst <= ASYMMETRY * float(np.abs(gram).max()):
+        raise ValueError(
+            f"{name} must be symmetric, but K[i, j] and K[j, i] differ by up to {worst:.3g}; "
+            "a kernel has k(a, b) = k(b, a). Pass (K + K.T) / 2 if the difference is only rounding."
+        )
+    return 0.5 * gram + 0.5 * gram.T
+
+
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
@@ -94,9 +235,8 @@ class Solved:
         problem, beta, primal = self.problem, self.solution.beta, self.certificate.primal
         size = scale(problem, beta, primal, self.certificate.dual) if problem.total else primal
         allowed = DEFORMED * certified_gap(tol) * size
-        return Proof.of(
-            self.certificate, self.solution, tol, definite=not is_indefinite(problem, beta, allowed)
-        )
+        definite = problem.kernel.formula.definite(problem.kernel) or not is_indefinite(problem, beta, allowed)
+        return Proof.of(self.certificate, self.solution, tol, definite=definite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,62 +299,3 @@ def solved(
         again = replace(again, iterations=solution.iterations + again.iterations)
         found = Solved.of(posed, again, solver.n_jobs, solver.tol)
     return found
-
-
-def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:
-    """Whether the kernel has a negative direction that matters: a stationary point may then not be an optimum.
-
-    An eigenvalue -e matters if it is larger than any rounding, or if adding e to the diagonal, which makes the problem
-    convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels
-    that are positive semidefinite by their formula are not tested. Other kernels are tested on all rows, up to `SAMPLE`
-    (rows with coefficients first); larger Gram matrices in a Krylov space.
-    """
-    kernel = problem.kernel
-    if kernel.formula.definite(kernel):
-        return False
-    rows = np.arange(problem.n)
-    if problem.n > SAMPLE and kernel.name != "precomputed":
-        order = np.argsort(beta == 0, kind="stable")
-        rows = np.sort(order[np.linspace(0, problem.n - 1, SAMPLE).astype(np.intp)])
-    block: Any = problem.X if kernel.name == "precomputed" else kernel(problem.X[rows])
-    largest = float(np.abs(block).max())
-    top = problem.breakpoint(problem.loss.n_knots)
-    squared = float(top @ top)
-    if largest == 0.0 or squared == 0.0:
-        return False
-    # rounding moves eigenvalues by up to n 1e-16 times the largest entry, and by n 1e-7 if the entries were float32
-    size = len(rows) * largest
-    shift = max(min(2.0 * allowed / squared, 1e-7 * size), 1e-14 * size)
-    if len(rows) > SAMPLE:
-        return _lowest_ritz_value(block) < -shift
-    block = (block.toarray() if issparse(block) else block) / largest
-    block[np.diag_indices_from(block)] += shift / largest
-    return not _has_cholesky_factor(block)
-
-
-def _has_cholesky_factor(A: NDArray[np.float64]) -> bool:
-    """Whether A, which is overwritten, has one; panel by panel, so that an interrupt waits for a panel and not for all.
-
-    ::
-
-        L11 L11' = A11,   L21 = A21 L11^-T,   A22 <- A22 - L21 L21'
-    """
-    for first in range(0, len(A), PANEL):
-        panel, rest = slice(first, first + PANEL), slice(first + PANEL, None)
-        try:
-            L11 = np.linalg.cholesky(A[panel, panel])
-        except np.linalg.LinAlgError:
-            return False
-        if first + PANEL < len(A):
-            L21 = solve_triangular(L11, A[rest, panel].T, lower=True, check_finite=False).T
-            A[rest, rest] -= L21 @ L21.T
-    return True
-
-
-def _lowest_ritz_value(gram: Any) -> float:
-    """Return an upper bound on the smallest eigenvalue, close to it where it lies outside the others."""
-    start = np.random.default_rng(0).standard_normal(gram.shape[0])
-    try:
-        return float(eigsh(gram, k=1, which="SA", maxiter=30, tol=1e-3, v0=start, return_eigenvectors=False)[0])
-    except ArpackNoConvergence as error:
-        return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0

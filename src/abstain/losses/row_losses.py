@@ -1,22 +1,80 @@
-"""The losses of costs that differ by row: each row has tangents at its own cuts (GRKC08)."""
+"""The losses of costs that differ by row: tangents at the cuts of each row (GRKC08), as lines of a table."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import dual_value_of, value_of
+from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
 
-__all__ = ["last_knots", "row_losses"]
+__all__ = ["LossTable", "row_losses"]
 
-# Beyond these log-odds a slope is outside the normal range of float64.
-_LARGEST_LOG_ODDS = 700.0
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
 # this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
 _SLIVER = 2.0**-41
 
 Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """The training losses of n rows, each a convex, piecewise-linear function of its margin.
+
+    Attributes
+    ----------
+    knots, slopes : float64 arrays of shape (L, K)
+        The distinct losses, as in `PiecewiseLinear`.
+    kind : intp array of shape (n,)
+        The line with each row's loss.
+    """
+
+    knots: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    kind: NDArray[np.intp]
+
+    @property
+    def n_knots(self) -> int:
+        """K, the number of knots of every loss."""
+        return int(self.knots.shape[1])
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope."""
+        return float(-self.slopes.min())
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the knots and the slopes of the distinct losses."""
+        return self.knots, self.slopes
+
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
+        """Return each row's line; `sign` is part of it already."""
+        if sign.shape != self.kind.shape:
+            raise ValueError(f"the table has losses for {len(self.kind)} rows, not for {len(sign)}.")
+        return self.kind
+
+    def take(self, rows: Any) -> LossTable:
+        """Return the losses of these rows."""
+        return replace(self, kind=self.kind[rows])
+
+    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002 (in kind)
+        """Return each row's loss at its margin z."""
+        return value_of(*self._lines, z)
+
+    def dual_value(
+        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]  # noqa: ARG002
+    ) -> NDArray[np.float64]:
+        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        return dual_value_of(*self._lines, g, weight)
+
+    @property
+    def _lines(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """The knots and the slopes of all rows, one array for each knot."""
+        return tuple([column[self.kind] for column in table.T] for table in (self.knots, self.slopes))  # type: ignore[return-value]
 
 
 def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTable:
@@ -36,7 +94,7 @@ def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTab
     """
     at = np.where(np.isinf(tangents), np.nan, tangents)
     at = np.sort(np.where(sign[:, np.newaxis] > 0, at, -at), axis=1)  # exchanging the classes negates the log-odds
-    beyond = np.nanmax(np.abs(at), axis=1) > _LARGEST_LOG_ODDS
+    beyond = np.nanmax(np.abs(at), axis=1) > LARGEST_LOG_ODDS
     if beyond.any():
         raise ValueError(
             f"row_costs has costs too far apart at row {int(np.argmax(beyond))}: the log of their ratios must lie "
@@ -64,11 +122,6 @@ def _new(at: Vector) -> NDArray[np.bool_]:
     """Whether each tangent is there and differs from the one before: those with equal slopes count as one."""
     differs = (np.diff(expit(at), axis=1) > 0) & (np.diff(expit(-at), axis=1) < 0)
     return np.isfinite(at) & np.concatenate([np.ones((len(at), 1), dtype=bool), differs], axis=1)
-
-
-def last_knots(t: Vector) -> Vector:
-    """Compute tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
-    return np.asarray(np.exp(t) * np.logaddexp(0.0, -t) + np.logaddexp(0.0, t))
 
 
 def _crossings(a: Vector, b: Vector) -> Vector:
