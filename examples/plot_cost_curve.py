@@ -2,7 +2,8 @@
 
 The mean cost of all decisions, rejects included, against the share of rows rejected, with a bootstrap band. Rejecting
 the least certain rows first pays until the expected cost of deciding the next one is below the reject cost. The filled
-marker is the cheapest point of the curve; the open one is the machine's own thresholds, set without these rows.
+marker is the cheapest point of the curve; the open one is the point of the machine's own thresholds, which were set
+without these rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 
 Three classifiers on the same rows, in the four curves of `abstain.metrics`. To draw several models in one plot, pass
 the axes on, as in ``ax=display.ax_``. Colours, line styles and markers can be distinguished with any kind of colour
-vision and in print. The markers show the cheapest point of each curve at the stated costs, and the point that the
-machine's own thresholds give.
+vision and in print. The markers show the cheapest point of each curve at the stated costs, and the point of the
+machine's own thresholds.
 """
 
 import matplotlib.pyplot as plt

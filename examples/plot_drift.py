@@ -1,9 +1,9 @@
 """A batch that is unlike the training rows.
 
-Two batches of the same size against the rows that a model was trained on: one of the same kind, one in which two of the
-measurements have risen. Above: the calibration rows in tenths by how unusual they are, with the novel ones apart, and
-the rows of the batch in the same tenths. Below: what the classifier decides. The p-values are corrected for the number
-of tests; of batches like the left one, at most 5 % are called drifted.
+Two batches of the same size compared with the rows that a model was trained on: one of the same kind, and one in which
+two of the measurements have risen. Above: the calibration rows in tenths by how unusual they are, with the novel ones
+apart, and the rows of the batch in the same tenths. Below: what the classifier decides. The p-values are corrected for
+the number of tests; at most 5 % of batches like the left one are called drifted.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """The double hinge loss.
 
 The double hinge is the maximum of 0 and two tangents of the logistic loss, one at each of the two thresholds that
-follow from the costs. It gives the correct probability where the decision changes and is flat beyond. Left and middle:
+follow from the costs. It is accurate at the probabilities where the decision changes, and flat beyond. Left and middle:
 the two classes of figure 1 of Grandvalet et al. (NIPS 2008: thresholds at the probabilities 0.4 and 0.8). Right: the
 positive class of figure 3 of Amirou et al. (Informatica 38, 2014: 0.4 and 0.7).
 """

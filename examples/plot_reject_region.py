@@ -4,7 +4,7 @@ Two machines on the same rows, drawn as in figures 4 and 5 of Amirou et al. (Inf
 cost the same, and Bartlett and Wegkamp's rule rejects between the scores -0.5 and +0.5. Right: a missed positive costs
 1.4 times as much as a false alarm, and a reject 0.42 times as much. The double hinge rejects between -0.8473 and
 +0.3228, where the probability of the positive class lies between 0.30 and 0.58, so most of the band is on the negative
-side of the dotted line, the score 0. The dashed line is the cut if the machine must decide.
+side of the dotted line, the score 0. The dashed line is the threshold if the machine must decide.
 """
 
 import matplotlib.pyplot as plt
