@@ -79,6 +79,6 @@ def test_beyond_the_last_size_curves_are_read_without_bands(monkeypatch):
     banded = curves_of(sign, score, Costs(1, 1, 0.2), 0.0)
     monkeypatch.setattr("abstain.report.curves._BAND_ROWS", 10)
     plain = curves_of(sign, score, Costs(1, 1, 0.2), 0.0)
-    assert (plain.n_resamples, plain.accuracy.level) == (0, 0.0)
+    assert (plain.accuracy.n_resamples, plain.accuracy.level) == (0, 0.0)
     np.testing.assert_allclose(plain.accuracy.estimate, banded.accuracy.estimate)
     np.testing.assert_allclose(plain.cost[2].estimate, banded.cost[2].estimate)

@@ -67,6 +67,6 @@ def test_rows_of_a_frame_are_called_by_its_index():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, index=pd.Index([f"p{i}" for i in range(200)], name="patient"))
     clf = RejectSVC(COSTS).fit(X, y)
-    listed = report_for(clf, frame, y).slider.listed
-    assert (listed.heading, set(listed.name)) == ("patient", set(frame.index))
-    assert report_for(clf, frame, y, row_names=range(200)).slider.listed.heading == "row"
+    report = report_for(clf, frame, y)
+    assert (report.heading, set(report.slider.listed.name)) == ("patient", set(frame.index))
+    assert report_for(clf, frame, y, row_names=range(200)).heading == "row"

@@ -76,12 +76,12 @@ def test_rows_are_called_by_the_index_or_by_ids(given):
     ids = [f"p{i}" for i in range(5)]
     series = pd.Series(y, index=pd.Index(ids, name="patient"))
     named = {"row_names": pd.Series(ids, index=range(7, 12), name="patient")} if given == "names" else {}
-    listed = report_of(Costs(1, 1, 0.3), y=series if given == "y" else y, score=score, **named).slider.listed
-    assert listed.heading == "patient"
-    assert list(listed.name) == [ids[at] for at in np.argsort(score, kind="stable")]
-    counted_only = report_of(Costs(1, 1, 0.3), y=pd.Series(y), score=score).slider.listed  # the index says nothing
+    report = report_of(Costs(1, 1, 0.3), y=series if given == "y" else y, score=score, **named)
+    assert report.heading == "patient"
+    assert list(report.slider.listed.name) == [ids[at] for at in np.argsort(score, kind="stable")]
+    counted_only = report_of(Costs(1, 1, 0.3), y=pd.Series(y), score=score)  # the index says nothing
     assert counted_only.heading == "row"
-    assert sorted(counted_only.name) == [1, 2, 3, 4, 5]
+    assert sorted(counted_only.slider.listed.name) == [1, 2, 3, 4, 5]
 
 
 def test_the_report_has_its_date():

@@ -92,7 +92,7 @@ def test_the_report_of_a_guarded_estimator_has_its_decisions(guarded):
     clf, X, y = guarded
     report = report_for(clf, X, y)
     assert np.array_equal(report.table.counts, RejectTable.of(y, clf.predict(X), reject_label=-1).counts)
-    assert report.slider.novel.count == report.novel == np.sum(clf.decide(X).reason == "novel") >= 10
+    assert report.slider.novel.forced.sum() == report.novel == np.sum(clf.decide(X).reason == "novel") >= 10
     assert dict(report.model_facts)["Machine"] == "RejectSVC"
     assert "Rows that calibrated this share" in dict(report.model_facts)
     assert payload(report.slider)["novel"]["rejected"] == report.slider.novel.rejected

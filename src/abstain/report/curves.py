@@ -54,14 +54,11 @@ class Curves:
         Reject costs at which the cost curve was computed, as shares of the largest that can pay; increasing.
     cost : tuple of CurveBand
         Mean cost against the reject rate at each of them.
-    n_resamples : int
-        Number of resamples per band; 0 if there are too many rows to need a band.
     """
 
     accuracy: CurveBand
     shares: tuple[float, ...]
     cost: tuple[CurveBand, ...]
-    n_resamples: int
 
 
 def share_of(costs: Costs) -> float:
@@ -115,7 +112,7 @@ def curves_of(code: NDArray[np.intp], score: NDArray[np.float64], costs: Costs, 
     arguments: dict[str, Any] = {"cut": cut, "pos_label": True}
     accuracy = band_of("accuracy_reject", (above, score), resamples, arguments)
     cost = tuple(band_of("cost", (above, score, at_share(costs, t)), resamples, arguments) for t in shares)
-    return Curves(accuracy, shares, cost, resamples)
+    return Curves(accuracy, shares, cost)
 
 
 def band_of(curve: str, rows: tuple[Any, ...], resamples: int, arguments: dict[str, Any]) -> CurveBand:

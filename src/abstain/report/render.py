@@ -105,7 +105,7 @@ def payload(slider: Slider) -> dict[str, Any]:
             "edges": _short(bars.edges),
             **{name: getattr(bars, name).tolist() for name in ("below", "above", "novel_below", "novel_above")},
         },
-        "novel": {"rejected": novel.rejected, "forced": novel.forced, **_rows(novel.listed)},
+        "novel": {"rejected": novel.rejected, "forced": novel.forced.tolist(), **_rows(novel.listed)},
         "accuracy": _band([curves.accuracy]),
         "cost": {"shares": curves.shares, **_band(list(curves.cost))},
         "level": curves.accuracy.level,

@@ -66,8 +66,6 @@ class ListedRows:
         Whether the true class is that of the high scores.
     name : tuple of str or int
         Name of the row, or its number, counted from 1.
-    heading : str
-        What the names are, such as the name of an index.
     complete : bool
         Whether these are all rows.
     """
@@ -75,7 +73,6 @@ class ListedRows:
     score: Floats
     above: NDArray[np.bool_]
     name: tuple[str | int, ...]
-    heading: str
     complete: bool
 
     @classmethod
@@ -86,7 +83,7 @@ class ListedRows:
         kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        return cls(score[kept], code[kept] > 0, called(names, kept), heading_of(names), complete)
+        return cls(score[kept], code[kept] > 0, called(names, kept), complete)
 
 
 def called(names: Sequence[Any] | None, rows: Codes) -> tuple[str | int, ...]:
@@ -141,31 +138,25 @@ class NovelRows:
 
     Attributes
     ----------
-    forced : ((int, int), (int, int))
+    forced : ndarray of shape (2, 2)
         Their number by true class, that of low and that of high scores, and by forced decision.
     listed : ListedRows
         Those that the page can list.
     """
 
-    forced: tuple[tuple[int, int], tuple[int, int]]
+    forced: NDArray[np.int64]
     listed: ListedRows
 
     @classmethod
     def of(cls, code: Codes, score: Floats, forced: Codes, names: Any, novel: NDArray[np.bool_]) -> Self:
         """Count the novel rows."""
-        counts = [[int(np.sum(novel & (code == truth) & (forced == said))) for said in (0, 1)] for truth in (0, 1)]
-        below, above = ((row[0], row[1]) for row in counts)
-        return cls((below, above), ListedRows.of(code, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
+        counts = np.bincount(2 * code[novel] + forced[novel], minlength=4).reshape(2, 2)
+        return cls(counts, ListedRows.of(code, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
 
     @property
-    def rejected(self) -> tuple[int, int]:
+    def rejected(self) -> list[int]:
         """Their number, of the class of low and of high scores."""
-        return sum(self.forced[0]), sum(self.forced[1])
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return sum(self.rejected)
+        return list(self.forced.sum(axis=1).tolist())
 
 
 def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
