@@ -85,10 +85,12 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
     """
     numeric, categorical = list(numeric), list(categorical)
     _check_names(numeric, categorical)
-    parts = [
-        (NUMERIC, _numeric_part(), numeric),
-        (CATEGORICAL, _categorical_part(), categorical),
-    ]
+    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    numbers = Pipeline([("impute", impute), ("scale", StandardScaler())])
+    # pandas stores a missing text as NaN, polars as None; scikit-learn's imputer handles only one of them
+    encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    texts = Pipeline([("impute_nan", _constant(np.nan)), ("impute_none", _constant(None)), ("encode", encode)])
+    parts = [(NUMERIC, numbers, numeric), (CATEGORICAL, texts, categorical)]
     preprocess = ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
     return Pipeline([(PREPROCESS, preprocess), (ESTIMATOR, estimator)])
 
@@ -149,22 +151,6 @@ def takes_polars() -> bool:
     import polars as pl
 
     return hasattr(pl.DataFrame, "__dataframe__") or parse_version(sklearn.__version__) >= parse_version("1.9.dev0")
-
-
-def _numeric_part() -> Pipeline:
-    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    return Pipeline([("impute", impute), ("scale", StandardScaler())])
-
-
-def _categorical_part() -> Pipeline:
-    # pandas stores a missing text as NaN, polars as None; scikit-learn's imputer handles only one of them
-    return Pipeline(
-        [
-            ("impute_nan", _constant(np.nan)),
-            ("impute_none", _constant(None)),
-            ("encode", OneHotEncoder(handle_unknown="ignore", sparse_output=False)),
-        ]
-    )
 
 
 def _constant(missing: Any) -> SimpleImputer:

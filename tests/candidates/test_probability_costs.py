@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
-from abstain.candidates.candidate_costs import ProbabilityCosts, Rows, tuned
+from abstain.candidates.candidate_costs import Rows, paid, truth_and_costs, tuned
 from abstain.candidates.search import MachineSearch
 from abstain.estimators.fitting.splitting import checked_splits
 from action_cases import CREDIT
@@ -23,29 +23,27 @@ def cheapest(costs, truth, probability):
 
 
 def test_several_classes_are_priced_by_hand():
-    paid = ProbabilityCosts.of(table_costs(GENERAL, 0.6), Y, None, "auto")
+    truth, table = truth_and_costs(table_costs(GENERAL, 0.6), Y, None, "auto")
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 90)
     costs = np.column_stack([GENERAL, np.full(3, 0.6)])
-    np.testing.assert_allclose(paid.paid(p, np.arange(90)), cheapest(costs, Y, p))
-    np.testing.assert_allclose(paid.paid(p[5:9], np.arange(5, 9)), cheapest(costs, Y, p)[5:9])
-    even = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
-    np.testing.assert_allclose(
-        even.paid(p, np.arange(90)), cheapest(np.column_stack([1 - np.eye(3), np.full(3, 0.3)]), Y, p)
-    )
+    np.testing.assert_allclose(paid(truth, table, p), cheapest(costs, Y, p))
+    np.testing.assert_allclose(paid(truth[5:9], table.take(np.arange(5, 9)), p[5:9]), cheapest(costs, Y, p)[5:9])
+    even = truth_and_costs(Costs(reject=0.3), Y, None, "auto")
+    np.testing.assert_allclose(paid(*even, p), cheapest(np.column_stack([1 - np.eye(3), np.full(3, 0.3)]), Y, p))
 
 
 def test_actions_are_priced_by_hand():
     y = np.array(["bad", "good"])[np.arange(90) % 2]
     last = np.random.default_rng(0).random(90)
     last[:2] = 0.0, 1.0
-    found = ProbabilityCosts.of(CREDIT, y, None, "auto").paid(np.column_stack([1 - last, last]), np.arange(90))
+    found = paid(*truth_and_costs(CREDIT, y, None, "auto"), np.column_stack([1 - last, last]))
     expected = cheapest(CREDIT.table(), np.arange(90) % 2, np.column_stack([1 - last, last]))
     np.testing.assert_allclose(found, expected)
 
 
 def test_the_costs_of_several_classes_are_those_of_rows_not_fitted_on():
-    paid = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
-    rows = Rows(X, Y, paid, checked_splits(FOLDS, Y, None, paid.truth, np.ones(90)))
+    truth, table = truth_and_costs(Costs(reject=0.3), Y, None, "auto")
+    rows = Rows(X, Y, truth, table, checked_splits(FOLDS, Y, None, truth, np.ones(90)))
     trials = tuned("logistic", rows, seed=0, limit=None, n_jobs=None, verbose=False)
     costs = np.column_stack([1 - np.eye(3), np.full(3, 0.3)])
     for parameters, found in zip(trials.parameters, trials.costs, strict=True):
@@ -55,11 +53,11 @@ def test_the_costs_of_several_classes_are_those_of_rows_not_fitted_on():
 
 
 def test_sigmoids_of_several_classes_by_hand():
-    paid = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
-    splits = checked_splits(FOLDS, Y, None, paid.truth, np.ones(90))
+    truth, table = truth_and_costs(Costs(reject=0.3), Y, None, "auto")
+    splits = checked_splits(FOLDS, Y, None, truth, np.ones(90))
     held_out = np.random.default_rng(0).dirichlet([1, 1, 1], 90)
     parts = [held_out[test > 0] for test in splits.tests]
-    found = Rows(X, Y, paid, splits).sigmoids(parts)
+    found = Rows(X, Y, truth, table, splits).sigmoids(parts)
     # one sigmoid for each class against the rest, normalised
     others = splits.tests[0] == 0
     own = [_SigmoidCalibration().fit(held_out[others, k], Y[others] == k).predict(parts[0][:, k]) for k in range(3)]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 import abstain
 import abstain.candidates.search as machine_search
 from abstain.candidates import candidate_costs as tuning
-from abstain.candidates.candidate_costs import ProbabilityCosts, Rows
+from abstain.candidates.candidate_costs import Rows
 from abstain.candidates.machines import MACHINES, NAMES
 from abstain.candidates.search import MachineSearch, trials_of
 from abstain.costs.costs import Costs
@@ -55,9 +55,9 @@ def test_a_sigmoid_sees_no_label_of_the_rows_it_is_applied_to():
     sign = np.where(y == "b", 1, -1).astype(np.int8)
     splits = checked_splits(FOLDS, y, None, sign, np.ones(len(y)))
     given = [np.random.default_rng(fold).random((30, 2)) for fold in range(3)]
-    before = Rows(X, y, ProbabilityCosts(sign, COSTS), splits).sigmoids(given)
+    before = Rows(X, y, sign, COSTS, splits).sigmoids(given)
     flipped = np.where(splits.tests[0] > 0, -sign, sign).astype(np.int8)
-    after = Rows(X, y, ProbabilityCosts(flipped, COSTS), splits).sigmoids(given)
+    after = Rows(X, y, flipped, COSTS, splits).sigmoids(given)
     np.testing.assert_array_equal(before[0], after[0])
     assert (before[1] != after[1]).any()  # control
 
@@ -227,9 +227,9 @@ def test_repeated_folds_tell_no_row_its_own_label():
     sign = np.where(y == "b", 1, -1).astype(np.int8)
     splits = checked_splits(REPEATED, y, None, sign, np.ones(len(y)))
     given = [np.random.default_rng(fold).random((30, 2)) for fold in range(6)]
-    before = Rows(X, y, ProbabilityCosts(sign, COSTS), splits).sigmoids(given)
+    before = Rows(X, y, sign, COSTS, splits).sigmoids(given)
     flipped = np.where(splits.tests[0] > 0, -sign, sign).astype(np.int8)  # in all repeats
-    after = Rows(X, y, ProbabilityCosts(flipped, COSTS), splits).sigmoids(given)
+    after = Rows(X, y, flipped, COSTS, splits).sigmoids(given)
     np.testing.assert_array_equal(before[0], after[0])
     assert (before[1] != after[1]).any()  # control
     # the choice that decides a fold is that of the other folds of its repeat

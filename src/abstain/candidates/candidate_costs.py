@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,40 +39,26 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@dataclass(frozen=True, eq=False)
-class ProbabilityCosts:
-    """True classes and the costs by which decisions on them are made and judged.
+def truth_and_costs(
+    costs: Any, y: NDArray[Any], pos_label: Any, reject_label: Any, row_costs: Any = None
+) -> tuple[NDArray[np.intp], CostTable]:
+    """Check the costs and the labels of the rows; return the codes of the classes, and the costs of each row or all."""
+    stated = None if costs is None and row_costs is not None else checked_costs(costs)
+    answering = stated is None or stated.answering
+    labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=answering)
+    table = None if stated is None else stated.named(labels)
+    truth = labels.encode(y)
+    if row_costs is not None or table is None:
+        table = row_table(row_costs, labels, table, len(truth))
+    return truth, table
 
-    Attributes
-    ----------
-    truth : ndarray of intp
-        Codes of the classes.
-    costs : CostTable
-        For these classes, perhaps of each row.
-    """
 
-    truth: NDArray[np.intp]
-    costs: CostTable
-
-    @classmethod
-    def of(cls, costs: Any, y: NDArray[Any], pos_label: Any, reject_label: Any, row_costs: Any = None) -> Self:
-        """Check the costs and the labels of the rows."""
-        stated = None if costs is None and row_costs is not None else checked_costs(costs)
-        answering = stated is None or stated.answering
-        labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=answering)
-        table = None if stated is None else stated.named(labels)
-        truth = labels.encode(y)
-        if row_costs is not None or table is None:
-            table = row_table(row_costs, labels, table, len(truth))
-        return cls(truth, table)
-
-    def paid(self, probability: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the cost of each decision on some rows, given the probabilities of all classes, (n, n_classes)."""
-        costs = self.costs.take(rows)
-        if costs.n_classes > 2:
-            return costs.of(self.truth[rows], costs.cheapest(probability))
-        with np.errstate(divide="ignore"):
-            return costs.of(self.truth[rows], costs.levels().decide(logit(probability[:, 1])))
+def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of Bayes' decision on each row, given the probabilities of all classes, (n, n_classes)."""
+    if costs.n_classes > 2:
+        return costs.of(truth, costs.cheapest(probability))
+    with np.errstate(divide="ignore"):
+        return costs.of(truth, costs.levels().decide(logit(probability[:, 1])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +69,10 @@ class Rows:
     ----------
     X, y
         The rows and their labels.
-    costs : ProbabilityCosts
-        The true classes, and what decisions on them cost.
+    truth : ndarray of intp
+        Codes of the true classes.
+    costs : CostTable
+        What decisions on them cost, perhaps for each row.
     splits : Splits
         The folds.
     weight : ndarray of float64 or None, default=None
@@ -95,18 +83,17 @@ class Rows:
 
     X: Any
     y: NDArray[Any]
-    costs: ProbabilityCosts
+    truth: NDArray[np.intp]
+    costs: CostTable
     splits: Splits
     weight: NDArray[np.float64] | None = None
     row_costs: Any = None
 
     def take(self, at: NDArray[np.intp]) -> Rows:
         """Return some of the rows."""
-        X, y = _safe_indexing(self.X, at), self.y[at]
-        costs = ProbabilityCosts(self.costs.truth[at], self.costs.costs.take(at))
+        X, row_costs = (None if given is None else _safe_indexing(given, at) for given in (self.X, self.row_costs))
         splits = replace(self.splits, trains=self.splits.trains[:, at], tests=self.splits.tests[:, at])
-        row_costs = None if self.row_costs is None else _safe_indexing(self.row_costs, at)
-        return Rows(X, y, costs, splits, self.weights(at), row_costs)
+        return Rows(X, self.y[at], self.truth[at], self.costs.take(at), splits, self.weights(at), row_costs)
 
     def weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return the weights of some rows."""
@@ -130,7 +117,7 @@ class Rows:
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
         folds = zip(probabilities, map(np.flatnonzero, self.splits.tests), strict=True)
-        return [mean_price(self.costs.paid(p, rows), self.weights(rows)) for p, rows in folds]
+        return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
@@ -141,7 +128,7 @@ class Rows:
         found = []
         for test, p in zip(self.splits.tests, probabilities, strict=True):
             apart = row[test[row] == 0]  # a splitter may test a row in several folds
-            found.append(_calibrated(known[test[row] == 0], self.costs.truth[apart], self.weights(apart), p))
+            found.append(_calibrated(known[test[row] == 0], self.truth[apart], self.weights(apart), p))
         return found
 
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 
 from abstain.arguments import positive_number, refuse_dask, row_weights
-from abstain.candidates.candidate_costs import ProbabilityCosts, Rows, few_threads, tuned
+from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.trials import Choice, Trials
 from abstain.estimators.fitting.decide import RejectMixin
@@ -87,16 +87,16 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
-        X, truth = indexable(X, np.asarray(y))
-        costs = ProbabilityCosts.of(self.costs, truth, self.pos_label, self.reject_label, row_costs)
+        X, label = indexable(X, np.asarray(y))
+        truth, costs = truth_and_costs(self.costs, label, self.pos_label, self.reject_label, row_costs)
         weight, groups, cv = row_weights(sample_weight, len(truth)), row_groups(groups, len(truth)), self.cv
         present = np.ones(len(truth)) if weight is None else weight
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth[present > 0.0], return_counts=True)[1].min())))
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
-        splits = checked_splits(cv, truth, groups, costs.truth, present)
-        rows = Rows(X, truth, costs, splits, weight, row_costs)
+        splits = checked_splits(cv, label, groups, truth, present)
+        rows = Rows(X, label, truth, costs, splits, weight, row_costs)
         if weight is not None:  # rows of weight 0 are left out
             rows = rows.take(np.flatnonzero(weight))
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
@@ -108,7 +108,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
             if name == SVM:
                 own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                fitted = self._fitted_svm(X, truth, own, cv, limit)
+                fitted = self._fitted_svm(X, label, own, cv, limit)
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))

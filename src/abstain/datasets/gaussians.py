@@ -82,6 +82,11 @@ class Gaussians:
         if self.scale == 1.0 and self._delta == 0.0:
             raise ValueError("means must differ if scale=1; otherwise the two classes are identical.")
 
+    @property
+    def _d(self) -> int:
+        """The number of features."""
+        return int(self.means.shape[1])
+
     @cached_property
     def _factor(self) -> NDArray[np.float64]:
         """L, lower triangular."""
@@ -104,19 +109,17 @@ class Gaussians:
         rng = check_random_state(random_state)
         y = (rng.random_sample(n_samples) < self.prior).astype(np.int64)
         deviation = np.where(y == 1, math.sqrt(self.scale), 1.0)
-        z = rng.standard_normal((n_samples, self.means.shape[1]))
+        z = rng.standard_normal((n_samples, self._d))
         return self.means[y] + deviation[:, None] * (z @ self._factor.T), y
 
     def log_odds(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return log P(+1 | x) / P(-1 | x) of each row, the best possible score."""
         rows = np.asarray(X, dtype=np.float64)
-        d = self.means.shape[1]
-        if rows.ndim != 2 or rows.shape[1] != d:
-            raise ValueError(f"X must have shape (n, {d}), one row per sample; its shape is {rows.shape}.")
+        if rows.ndim != 2 or rows.shape[1] != self._d:
+            raise ValueError(f"X must have shape (n, {self._d}), one row per sample; its shape is {rows.shape}.")
         u = solve_triangular(self._factor, (rows - self.means[0]).T, lower=True)
         if self.scale == 1.0:
-            linear = self._shift @ u - 0.5 * self._delta**2
-            return np.asarray(logit(self.prior) + linear)
+            return np.asarray(logit(self.prior) + (self._shift @ u - 0.5 * self._delta**2))
         center = -self._shift / (self.scale - 1.0)
         return np.asarray(self._lowest + self._curvature * np.sum((u - center[:, None]) ** 2, axis=0))
 
@@ -127,8 +130,7 @@ class Gaussians:
     @property
     def _lowest(self) -> float:
         """The log-odds at c: their minimum for kappa > 1, their maximum for kappa < 1."""
-        d = self.means.shape[1]
-        volume = 0.5 * d * math.log(self.scale)
+        volume = 0.5 * self._d * math.log(self.scale)
         return float(logit(self.prior)) - volume - self._delta**2 / (2.0 * (self.scale - 1.0))
 
     @property
@@ -143,8 +145,7 @@ class Gaussians:
         unit = self.scale if positive else 1.0
         noncentrality = unit * self._delta**2 / (self.scale - 1.0) ** 2
         q = max((t - self._lowest) / self._curvature / unit, 0.0)
-        d = self.means.shape[1]
-        tails = float(ncx2.cdf(q, d, noncentrality)), float(ncx2.sf(q, d, noncentrality))
+        tails = float(ncx2.cdf(q, self._d, noncentrality)), float(ncx2.sf(q, self._d, noncentrality))
         return tails if self.scale > 1.0 else tails[::-1]
 
     def _rates_between(self, low: float, high: float) -> NDArray[np.float64]:

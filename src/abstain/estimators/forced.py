@@ -14,13 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.estimators.wrapping import AroundClassifier
+from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.labels import classes_of
 from abstain.rules.rule import Rule
-
-
-def _has_probabilities(forced: Forced) -> bool:
-    return hasattr(vars(forced).get("estimator_", forced.estimator), "predict_proba")
 
 
 @with_parameters
@@ -100,7 +96,7 @@ class Forced(AroundClassifier):
                 f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "
                 "one; others never reject: use it without Forced."
             )
-        if rule.costs is not None and rule.costs.names is not None:
+        if not rule.answering:
             raise ValueError("Forced answers classes, and actions are not classes; use the estimator's predict_forced.")
         self.estimator_ = fitted
         self.classes_ = np.asarray(fitted.classes_) if names is None else np.arange(len(names))
@@ -144,7 +140,7 @@ class Forced(AroundClassifier):
         """Accuracy of `predict`, as of other classifiers in scikit-learn."""
         return float(super().score(X, y, sample_weight))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the estimator, if it has them."""
         check_is_fitted(self)

@@ -22,7 +22,7 @@ __all__ = ["AroundClassifier", "classifier_has"]
 
 def classifier_has(name: str) -> Any:
     """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-    return lambda around: hasattr(around.estimator_ if "_fitted_" in vars(around) else around.estimator, name)
+    return lambda around: hasattr(getattr(around, "estimator_", around.estimator), name)
 
 
 class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -64,9 +64,7 @@ class EmbeddedTraining:
             order = canonical_order(X, sign)
             X = X[order]
         kernel = resolved_kernel(parameters, parameters.gamma, X)
-        factor = None
-        if not (isinstance(kernel, Kernel) and kernel.name == "linear"):
-            factor = _factor(kernel, X, int(parameters.n_components))
+        factor = None if parameters.kernel == "linear" else _factor(kernel, X, int(parameters.n_components))
         features = X if factor is None else factor.features
         problem = EmbeddedProblem.of(features, sign[order], loss, float(parameters.C))
         return cls(X, order, labels, kernel, factor, problem)
@@ -126,12 +124,12 @@ class FittedEmbedded(Fitted):
         )
 
 
-def _factor(kernel: Kernel | Callable[..., Any], X: Matrix, max_rank: int) -> KernelFeatures:
+def _factor(kernel: Any, X: Matrix, max_rank: int) -> KernelFeatures:
     """Features of the kernel on the rows X, from its full Gram matrix if that is small or given."""
-    if isinstance(kernel, Kernel) and kernel.name != "precomputed" and X.shape[0] > WHOLE:
+    computed = isinstance(kernel, Kernel) and kernel.name != "precomputed"
+    if computed and X.shape[0] > WHOLE:
         return kernel_features(column_of(kernel, X), _finite(kernel.diagonal(X)), max_rank)
     given, name = training_gram(kernel, X)
-    computed = isinstance(kernel, Kernel) and kernel.name != "precomputed"
     gram = _finite(given if computed else symmetric(given, name))
     return kernel_features(lambda i: gram[i], gram.diagonal().copy(), max_rank)
 
@@ -140,11 +138,9 @@ def _gram_order(gram: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np
     """An order of the rows of a Gram matrix by what no permutation changes; sums of integers have no rounding."""
     scale = float(np.abs(gram).max(initial=0.0)) or 1.0
     power, side = 40 - math.frexp(scale)[1], sign.astype(np.int64)
-    keys = []
-    for i, row in enumerate(gram):
-        whole = np.rint(np.ldexp(row, power)).astype(np.int64)
-        keys.append((sign[i], row[i], int(whole.sum()), int(whole @ side)))
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+    whole = (np.rint(np.ldexp(row, power)).astype(np.int64) for row in gram)
+    sums, signed = np.array([(row.sum(), row @ side) for row in whole]).T
+    return np.lexsort((signed, sums, gram.diagonal(), sign))
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

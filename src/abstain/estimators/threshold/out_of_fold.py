@@ -7,7 +7,7 @@ and 44 % of its accepted rows were wrong at a `max_error` of 25 %.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 
 from abstain.estimators.fitting.splitting import Groups, held_out_rows, parts_of, splitter
+from abstain.estimators.threshold.fitted_rejector import Tuned, tuned
 from abstain.labels import NO_CLASS, Labels
 from abstain.machines.cross_machine import ClassCalibration, CrossMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -52,38 +53,6 @@ FOLDS = (
 )
 CROSS = ', or conformal="cross", where the classifiers of the folds decide together'
 DEFAULT_CV = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """A machine around a fitted classifier, and scores to tune its thresholds on.
-
-    Attributes
-    ----------
-    machine : ResponseMachine or CrossMachine
-        Around the classifier fitted on all rows, on those without the scores, or given; or around one for each fold.
-    score : ndarray of float64, shape (m,) or (m, n_classes), or None
-        The scores; None if there is nothing to tune.
-    index : ndarray of intp, shape (m,)
-        Their rows; a splitter may leave out rows, or score them more than once.
-    flaw : str
-        Why nothing can be promised on these scores, in other words than that they are not held out; often empty.
-    held_out : bool
-        Whether the classifier that decides was not fitted on the rows of the scores.
-    """
-
-    machine: ResponseMachine | CrossMachine
-    score: NDArray[np.float64] | None = None
-    index: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    flaw: str = ""
-    held_out: bool = False
-
-    def rows(self, code: NDArray[np.intp], weight: NDArray[np.float64] | None) -> ScoredRows | None:
-        """Return the rows of the scores, given the classes and weights of all rows; None if there are no scores."""
-        if self.score is None:
-            return None
-        weights = None if weight is None else weight[self.index]
-        return ScoredRows.of(self.score, code[self.index], weights, flaw=self.flaw)
 
 
 def is_prefit(settings: Any) -> bool:
@@ -122,6 +91,8 @@ class Fitting:
         The rows.
     parameters : dict
         For the classifier's `fit`.
+    code, weight : ndarray of intp, ndarray of float64 or None
+        The classes of the rows, and their weights in placing cuts.
     """
 
     settings: Any
@@ -131,21 +102,18 @@ class Fitting:
     y: Any
     groups: Groups | None
     parameters: dict[str, Any]
+    code: NDArray[np.intp]
+    weight: NDArray[np.float64] | None
 
-    def scored(self, code: NDArray[np.intp], weight: NDArray[np.float64] | None) -> Scored:
-        """Fit the classifier as `cv` says, and score rows if there are thresholds to tune.
-
-        For a promise by the class `code`, rows of weight 0 are not calibrated on.
-        """
+    def tuned(self) -> Tuned:
+        """Fit the classifier as `cv` says, score rows if there are thresholds to tune, and place these."""
         if isinstance(self.settings.cv, str) or is_prefit(self.settings):
             return self._on_all_rows()
         if self.request.promise is None:
             return self._by_folds()
-        if self.settings.conformal == "cross":
-            return self._crossed(code if weight is None else np.where(weight == 0.0, NO_CLASS, code))
-        return self._held_out(code)
+        return self._crossed() if self.settings.conformal == "cross" else self._held_out()
 
-    def _on_all_rows(self) -> Scored:
+    def _on_all_rows(self) -> Tuned:
         """For "prefit" or "train": tune on the rows given."""
         prefit, given = is_prefit(self.settings), self.settings.estimator
         if not prefit:
@@ -155,27 +123,26 @@ class Fitting:
             machine.classifier.fit(self.X, self.y, **self.parameters)
             flaw = flaw or SAME_SIGMOID
         if not self.request.needs_rows:
-            return Scored(machine)
-        score = machine.score(self.X)
-        return Scored(machine, score, np.arange(len(score)), flaw, held_out=not flaw)
+            return tuned(machine, self.request, self.labels, None)
+        return self._placed(machine, machine.score(self.X), np.arange(len(self.code)), flaw, held_out=not flaw)
 
-    def _by_folds(self) -> Scored:
+    def _by_folds(self) -> Tuned:
         """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
         cv, tune, folds = self.settings.cv, self.request.needs_rows, self._folds()
         # a list of folds indexes the full set of rows, and there are fewer inside a fold
         inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
         machine, groups = self._unfitted(inner)
-        found = Scored(machine)
-        if tune:
-            parts = self._checked(parts_of(folds, self.X, self.y, self.groups))
-            tasks = (delayed(self._part_score)(machine, groups, *part) for part in parts)
-            found = Scored(machine, np.concatenate(Parallel(n_jobs=self.settings.n_jobs)(tasks)), _tested(parts))
+        parts = self._checked(parts_of(folds, self.X, self.y, self.groups)) if tune else []
+        tasks = (delayed(self._part_score)(machine, groups, *part) for part in parts)
+        scores = Parallel(n_jobs=self.settings.n_jobs)(tasks)
         _fit(machine.classifier, self.X, self.y, groups, self.parameters)
-        return found
+        if not tune:
+            return tuned(machine, self.request, self.labels, None)
+        return self._placed(machine, np.concatenate(scores), _tested(parts))
 
-    def _held_out(self, code: NDArray[np.intp]) -> Scored:
+    def _held_out(self) -> Tuned:
         """For a promise: fit the classifier without the rows that it scores."""
-        counts = np.bincount(code)
+        code, counts = self.code, np.bincount(self.code)
         sizes = calibration_sizes(self.request, self.labels, counts, self.settings.calibration_size)
         held = held_out_rows(code, sizes, self.groups, self.settings.random_state)
         part = (np.setdiff1d(np.arange(len(code)), held), held)
@@ -184,19 +151,26 @@ class Fitting:
         found, score = self._part(*unfitted, *part)
         own = np.bincount(code[held], minlength=len(sizes))
         unequal = self.groups is None and (np.abs(own - counts * (len(held) / len(code))) > 1).any()
-        return Scored(found, score, held, UNEQUAL_SHARES if unequal else "", held_out=True)
+        return self._placed(found, score, held, UNEQUAL_SHARES if unequal else "", held_out=True)
 
-    def _crossed(self, code: NDArray[np.intp]) -> Scored:
-        """For a promise by folds: one classifier for each; together they give p-values, without rows of code -1."""
+    def _crossed(self) -> Tuned:
+        """For a promise by folds: one classifier for each; together they give p-values, without rows of weight 0."""
         parts = self._checked(parts_of(self._folds(), self.X, self.y, self.groups))
         if len(np.unique(index := _tested(parts))) < len(index):
             raise ValueError(f"class_error cannot be promised: {ROWS_TWICE}")
         machine = ResponseMachine.of(self.settings.estimator)
         tasks = (delayed(self._part)(machine, None, *part) for part in parts)
         machines, scores = zip(*Parallel(n_jobs=self.settings.n_jobs)(tasks), strict=True)
+        code = self.code if self.weight is None else np.where(self.weight == 0.0, NO_CLASS, self.code)
         held = [(score, code[test]) for score, (_, test) in zip(scores, parts, strict=True)]
-        calibration = ClassCalibration.of(held, self.labels.n_classes)
-        return Scored(CrossMachine(tuple(machines), calibration, ()), held_out=True)
+        crossed = CrossMachine(tuple(machines), ClassCalibration.of(held, self.labels.n_classes), ())
+        return tuned(crossed, self.request, self.labels, None, held_out=True)
+
+    def _placed(self, machine: Any, score: Any, index: Any, flaw: str = "", *, held_out: bool = False) -> Tuned:
+        """Place the cuts on the scores of these rows; a splitter may leave out rows, or score them more than once."""
+        weight = None if self.weight is None else self.weight[index]
+        rows = ScoredRows.of(score, self.code[index], weight, flaw=flaw)
+        return tuned(machine, self.request, self.labels, rows, held_out=held_out)
 
     def _folds(self) -> Any:
         """Return the folds of `cv`; for an integer, shuffled if there is a `random_state`."""

@@ -17,7 +17,7 @@ from abstain.arguments import refuse_dask
 from abstain.costs.per_row import row_table
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for, tuned
+from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for
 from abstain.estimators.threshold.out_of_fold import Fitting, is_prefit, refuse_unused
 from abstain.rules.tuning.request import Request
 
@@ -266,9 +266,7 @@ class ThresholdRejector(TunedDecisions):
         weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-        scored = Fitting(self, request, labels, X, y, groups, parameters).scored(code, weight)
         if by_class and weight is not None:
             weight = np.sign(weight)
-        rows = scored.rows(code, weight)
-        self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
+        self._fitted_ = Fitting(self, request, labels, X, y, groups, parameters, code, weight).tuned()
         return self

@@ -22,6 +22,7 @@ from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
 __all__ = ["Lead", "fitted_lead", "fitted_scale"]
 
+Floats = NDArray[np.float64]
 TAU = 0.1  # unseen rows of ten sets cost the same from 0.1 to 0.5, within the noise; small sets prefer 0.1
 SMALLEST, LARGEST = 1e-3, 1e3  # scales
 STEPS = 60
@@ -44,7 +45,7 @@ class Lead:
     slope: float = 1.0
     shift: float = 0.0
 
-    def __call__(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, heights: Floats) -> Floats:
         """Return the probabilities for heights g with the classes on the last axis."""
         top, lead, rest = _against_the_rest(self.scale * heights)
         odds = self.slope * lead + self.shift
@@ -53,7 +54,7 @@ class Lead:
         return np.asarray(np.where(top, expit(odds), rest * expit(-odds)))
 
 
-def fitted_lead(heights: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> Lead:
+def fitted_lead(heights: Floats, code: NDArray[np.intp], weight: Floats) -> Lead:
     """Fit it to rows of heights g, (n, n_classes), with codes of the true classes and weights with mean 1."""
     scale = fitted_scale(heights, code, weight)
     top, lead, _ = _against_the_rest(scale * heights)
@@ -63,7 +64,7 @@ def fitted_lead(heights: NDArray[np.float64], code: NDArray[np.intp], weight: ND
     return Lead(scale, float(np.exp(t)), float(shift))
 
 
-def fitted_scale(heights: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> float:
+def fitted_scale(heights: Floats, code: NDArray[np.intp], weight: Floats) -> float:
     """Return the scale of the softmax that makes rows likeliest: heights g, codes of true classes, weights of mean 1.
 
     ::
@@ -95,9 +96,7 @@ def fitted_scale(heights: NDArray[np.float64], code: NDArray[np.intp], weight: N
     return float(np.exp(0.5 * (low + high)))
 
 
-def _against_the_rest(
-    power: NDArray[np.float64],
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+def _against_the_rest(power: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Mark the first largest entry of each row; give its log-odds under a softmax, and the shares of the others."""
     top = np.arange(power.shape[-1]) == np.argmax(power, axis=-1)[..., np.newaxis]
     others = np.where(top, -np.inf, power)

@@ -125,12 +125,7 @@ class _Sequence:
 
 
 def certify(
-    rows: AnsweredRows,
-    max_error: Ceilings | ByAnswer,
-    confidence: float,
-    *,
-    order: tuple[int, int] = (0, 1),
-    above: float = -math.inf,
+    rows: AnsweredRows, max_error: Any, confidence: float, *, order: tuple[int, ...] = (0, 1), above: float = -math.inf
 ) -> tuple[NDArray[np.float64], ErrorBound]:
     """The cuts on the confidence, by class answered, of the largest coverage that can be certified; else an error.
 
