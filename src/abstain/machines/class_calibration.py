@@ -5,12 +5,12 @@
     p_k(x) = (1 + sum over folds s of #{i of class k in fold s: t_k^s(x_i) <= t_k^s(x)}) / (n_k + 1)
 
 t_k^s is the score in favour of class k by the classifier that was not fitted on the rows of fold s; with one fold this
-is split conformal. Of two classes with one score f ::
+is split conformal. With two classes and one score f ::
 
     t_1 = f          t_0 = -f
 
-and of several t_k = f_k - max_{j != k} f_j, the lead of k over the best of the others: a class whose score is high only
-because all scores of the row are high, as those of a multinomial regression can be, is not in favour.
+and with several classes t_k = f_k - max_{j != k} f_j, the lead of k over the best other class. So a high score does not
+count in favour of a class if all scores of the row are high, as they can be in a multinomial regression.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TIED = 1e-9  # difference up to which scores are equal, relative to their size
 
 
 def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the score in favour of each class, shape (n, n_classes), also from one score of two classes."""
+    """Return the score in favour of each class, shape (n, n_classes), from one score per class, or one for two."""
     if score.ndim == 1:
         return np.column_stack([-score, score])
     first, second = np.argmax(score, axis=1), np.partition(score, -2, axis=1)[:, -2]
@@ -40,7 +40,8 @@ def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
 def least_count(rate: float, n_rows: int) -> int:
     """Return the least count j for which (1 + j) / (n_rows + 1) > rate; 0 if every count is enough.
 
-    By the same quotients as the p-values, so that a rate of 0.29 of 100 is 29, and not what 0.29 * 100 rounds down to.
+    It is computed by the same quotients as the p-values, so that a rate of 0.29 of 100 is 29, although 0.29 * 100
+    rounds down to 28.
     """
     j = min(int(rate * (n_rows + 1)), n_rows)
     if j < n_rows and (j + 1) / (n_rows + 1) <= rate:
@@ -93,6 +94,6 @@ class ClassCalibration:
 
 
 def _lowered(t: NDArray[np.float64], score: NDArray[np.float64]) -> NDArray[np.float64]:
-    sizes = np.abs(score[np.isfinite(score)])  # a lead is a difference, whose rounding is that of the scores
+    sizes = np.abs(score[np.isfinite(score)])  # a lead is a difference, with the rounding of the scores
     typical = np.median(sizes) if len(sizes) else 0.0
     return np.asarray(t - TIED * (np.where(np.isfinite(t), np.abs(t), 0.0) + typical))

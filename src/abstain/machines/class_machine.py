@@ -1,4 +1,4 @@
-"""The machine of all pairs of classes (one-vs-one), and the values of the classes that its scores make."""
+"""The machine of all pairs of classes (one-vs-one), and the values of the classes computed from its scores."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class OneVsOneMachine(KernelMachine):
         return found
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return what `SVC` gives for ``decision_function_shape="ovr"``: see `ovr_values`."""
+        """Return what `SVC` returns for ``decision_function_shape="ovr"``: see `ovr_values`."""
         # the sum of finite scores may overflow
         return finite(ovr_values(super().score(X, n_jobs), len(self.n_support)))
 
 
 def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
-    """Return one value per class from those of the pairs: its votes, plus less than 1/3 by the sum of its scores.
+    """Return one value per class from the scores of the pairs: its votes, plus less than 1/3 by the sum of its scores.
 
     ::
 
@@ -71,11 +71,11 @@ def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]
 
 
 def vote_values(won: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values of `ovr_values` from votes and sums of scores."""
+    """Combine votes and sums of scores into the values of `ovr_values`."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(won + total / (3.0 * (np.abs(total) + 1.0)))
 
 
 def votes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the votes in `ovr_values`."""
+    """Recover the votes from the values of `ovr_values`."""
     return np.rint(values)
