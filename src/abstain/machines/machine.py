@@ -1,4 +1,4 @@
-"""What a machine is: a value that scores rows. To add one, write a class with this method; a `Rule` reads its scores."""
+"""A machine is a value that scores rows. To add one, write a class with this method; a `Rule` reads its scores."""
 
 from __future__ import annotations
 
