@@ -1,8 +1,9 @@
-"""What held-out scores say of probabilities: the one way from a search to `rules/tuning`.
+"""What held-out scores say about probabilities: the one way from a search to `rules/tuning`.
 
-A machine trained on few rows gives scores that are too large or too small near its cuts. Held-out scores show by how
-much. One score becomes log-odds by two numbers, e^t score + b (`sigmoid.py`), by which the machine is rescaled, so that
-the cuts stay Bayes'. Scores of several classes become probabilities by three (`class_lead.py`), which the rule keeps.
+The scores of a machine trained on few rows are too large or too small near its thresholds. Held-out scores show by how
+much. Two numbers turn one score into log-odds, e^t score + b (`sigmoid.py`). The machine is rescaled by them, so that
+Bayes' thresholds stay. Three numbers turn the scores of several classes into probabilities (`class_lead.py`); the rule
+keeps them.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
 __all__ = ["UNTUNED", "Correction", "can_be_tuned", "corrections"]
 
-FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' cuts stay
+FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' thresholds stay
 
 
 @dataclass(frozen=True)
 class Correction:
-    """How scores are corrected: rescaled, or by a rule with probabilities of its own.
+    """How scores are corrected: by rescaling, or by a rule with its own probabilities.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Correction:
         return float(np.exp(self.t))
 
     def rule(self, rule: Any) -> Any:
-        """Return the rule that decides by scores that are read so."""
+        """Return the rule that decides by corrected scores."""
         return rule if self.lead is None else rule.tuned(self.lead)
 
 

@@ -1,9 +1,9 @@
 """Stratified subsamples of folds, nested in each other.
 
-Every row has a key in [0, 1). The subsample of a part of the rows are those with the smallest keys, so that a larger
-subsample contains a smaller one, and folds that share rows share the rows chosen. Rows of a group have the same key,
-and are chosen together, where a subsample has many groups. Where it would have few, it has rows of all groups: two
-patients say little about forty. In both cases the folds are those of all rows, so a group never trains where it tests.
+Every row has a key in [0, 1). A subsample takes the rows with the smallest keys, so that a larger subsample contains a
+smaller one, and folds that share rows share the chosen rows. If a subsample has many groups, rows of a group have the
+same key and are chosen together. If it would have few groups, it has rows of all groups: two patients say little about
+forty. In both cases the folds are the folds of all rows, so a group never trains where it tests.
 
 ::
 
@@ -26,11 +26,11 @@ __all__ = ["keys_of", "rescaled", "subsample"]
 
 EXPONENT = -0.25  # a
 SEED = 0
-MANY = 30  # groups that a subsample of whole groups must have
+MANY = 30  # least number of groups in a subsample of whole groups
 
 
 def rescaled(Cs: NDArray[np.float64], rows: int, chosen: int) -> NDArray[np.float64]:
-    """Return the C for `chosen` of the rows that each C for all rows stands for."""
+    """Return, for each C for all rows, the C that corresponds to it on `chosen` of the rows."""
     return Cs * (rows / chosen) ** EXPONENT
 
 
@@ -66,7 +66,7 @@ def subsample(
 def first(
     keys: NDArray[np.float64], part: NDArray[np.bool_], code: NDArray[np.intp], share: float
 ) -> NDArray[np.bool_]:
-    """Mark this share of the rows of `part`, those with the smallest keys, and a row at least of each class in it."""
+    """Mark this share of the rows of `part`, those with the smallest keys, and at least one row of each class in it."""
     count = int(np.ceil(share * part.sum()))
     chosen = part & (keys <= np.partition(keys[part], count - 1)[count - 1])
     for k in range(int(code.max()) + 1):
