@@ -1,4 +1,4 @@
-"""Sparse matrices whose indices are safe to follow."""
+"""Check that the indices of sparse matrices are safe to follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check_indices(X: Any, name: str = "X") -> None:
     """Raise a ValueError if following the indices of a sparse matrix would read outside its arrays.
 
     Only comparisons are used: SciPy's full check takes differences, which overflow for an entry of -2**63. Formats
-    other than CSR, CSC, BSR and COO have no arrays of indices that compiled code follows unchecked.
+    other than CSR, CSC, BSR and COO have no index arrays that compiled code follows unchecked.
     """
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Features whose inner products give a kernel: a pivoted Cholesky factor of its Gram matrix.
+"""Features whose inner products are kernel values: a pivoted Cholesky factor of the Gram matrix.
 
 ::
 
@@ -37,7 +37,7 @@ class KernelFeatures:
     pivots : ndarray of intp, shape (r,)
         P, the rows whose kernel values span the features.
     rest : float
-        Largest diagonal entry of K - L L', relative to that of K: 0 up to rounding if L is exact.
+        Largest diagonal entry of K - L L', relative to the largest of K: 0 up to rounding if L is exact.
     definite : bool
         False if the diagonal of the rest went below 0: the kernel is not positive semidefinite on these rows.
     """
@@ -57,7 +57,7 @@ class KernelFeatures:
 def kernel_features(
     column: Callable[[int], NDArray[np.float64]], diagonal: NDArray[np.float64], max_rank: int
 ) -> KernelFeatures:
-    """Factor a Gram matrix, given its diagonal and a function for its columns, with at most `max_rank` pivots.
+    """Factor a Gram matrix with at most `max_rank` pivots, from its diagonal and a function for its columns.
 
     Parameters
     ----------

@@ -28,15 +28,15 @@ class Formula:
     Attributes
     ----------
     block : callable
-        ``block(kernel, X, Y)`` gives the values k(x_i, y_j), shape (len(X), len(Y)); Y is None for Y = X.
+        ``block(kernel, X, Y)`` returns the values k(x_i, y_j), shape (len(X), len(Y)); Y is None for Y = X.
     diagonal : callable
-        ``diagonal(kernel, X)`` gives k(x_i, x_i) for each row.
+        ``diagonal(kernel, X)`` returns k(x_i, x_i) for each row.
     takes_gamma : bool
-        Whether `gamma` is a parameter of it.
+        Whether the kernel has a parameter `gamma`.
     definite : callable
-        ``definite(kernel)``: whether its formula makes it positive semidefinite on any rows.
+        ``definite(kernel)`` returns whether the formula is positive semidefinite on any rows.
     native : bool
-        Whether the native core has it too; if not, solvers get its Gram matrix.
+        Whether the native core has the kernel too; if not, solvers get its Gram matrix.
     """
 
     block: Callable[[Kernel, Matrix, Matrix | None], NDArray[np.float64]]
@@ -90,7 +90,7 @@ class Kernel:
 
     def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
         """Return the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
-        with np.errstate(over="ignore", invalid="ignore"):  # an overflow gives inf, which DualProblem rejects
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is inf, which DualProblem refuses
             return self.formula.block(self, X, Y)
 
     def diagonal(self, X: Matrix) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ def _poly(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
     inner = _affine(kernel, products)
-    inner[np.isinf(inner)] = np.nan  # the sign may be that of a part of the sum that has overflowed
+    inner[np.isinf(inner)] = np.nan  # the sign may come from an overflow of part of the sum
     return np.tanh(inner, out=inner)
 
 
@@ -191,7 +191,7 @@ KERNELS: dict[str, Formula] = {
 def called_kernel(kernel: Callable[..., Any], X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     """Return the values of a callable kernel as a float64 array.
 
-    The callable gets two arrays, or two CSR matrices if Y, the training rows, is sparse; X is converted to the same.
+    The callable gets two arrays, or two CSR matrices if Y, the training rows, is sparse; X is converted likewise.
     """
     if issparse(Y):
         X = X if issparse(X) else csr_array(X)
@@ -217,8 +217,8 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
         "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
         "auto"    1 / d
 
-    Constant data give 1.0 for "scale", as in scikit-learn. Data of scale above about 1e+154 or below about 1e-154, for
-    which 1 / (d v) is outside the range of float64, are refused.
+    For constant data "scale" is 1.0, as in scikit-learn. Data of scale above about 1e+154 or below about 1e-154 are
+    refused, because 1 / (d v) is then outside the range of float64.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:
     weight = weight / weight.max()
     total = d * weight.sum()
     if not issparse(X):
-        step = max(1, _BLOCK // max(1, d))  # rows in a file mapped to memory may be larger than memory
+        step = max(1, _BLOCK // max(1, d))  # rows in a memory-mapped file may be larger than memory
         blocks = [slice(first, first + step) for first in range(0, n, step)]
         mean = sum(weight[rows] @ X[rows].sum(axis=1, dtype=np.float64) for rows in blocks) / total
         squares = 0.0

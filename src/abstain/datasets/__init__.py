@@ -1,4 +1,4 @@
-"""Two Gaussian classes whose Bayes rule and Bayes risk are known."""
+"""Two Gaussian classes with a known Bayes rule and Bayes risk."""
 
 from abstain.datasets.gaussians import Gaussians
 from abstain.datasets.generators import make_gaussians

@@ -50,8 +50,8 @@ class Gaussians:
     covariance : array-like of shape (d, d)
         Covariance of the negative class; positive definite.
     scale : float, default=1.0
-        kappa: the covariance of the positive class is `scale` times that of the negative class. Either exactly 1 or not
-        within 0.01 of 1.
+        kappa: the positive class has `scale` times the covariance of the negative class. Either exactly 1 or not within
+        0.01 of 1.
     prior : float, default=0.5
         pi, the probability of the positive class; between 0 and 1.
 

@@ -26,16 +26,16 @@ def make_gaussians(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Draw two Gaussian classes whose Bayes rule and Bayes risk are known in closed form.
+    """Draw two Gaussian classes, with their Bayes rule and Bayes risk in closed form.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Rows to draw.
     n_features : int, default=2
-        Number of features, if `means` is not given.
+        Number of features, if `means` is None.
     distance : float, default=2.0
-        Distance between the two means, which lie on the diagonal on either side of the origin, if `means` is not given.
+        Distance between the two means, which lie on the diagonal on either side of the origin, if `means` is None.
     scale : float, default=1.0
         The positive class has `scale` times the covariance of the negative class. 1 makes the log-odds linear in x; any
         other value makes them quadratic (the boundary is a sphere, or with `covariance` an ellipsoid).
@@ -44,9 +44,9 @@ def make_gaussians(
     means : array-like of shape (2, d), default=None
         Means of the negative and the positive class.
     covariance : array-like of shape (d, d), default=None
-        Covariance of the negative class; None is the identity.
+        Covariance of the negative class; None means the identity.
     random_state : int, RandomState instance or None, default=None
-        Seed; an int gives the same rows at every call.
+        Seed; with an int, every call returns the same rows.
     return_X_y : bool, default=False
         Return (data, target) instead of a Bunch.
     as_frame : bool, default=False

@@ -44,7 +44,7 @@ class Certificate:
     gap : float
         primal - dual, >= 0: how far the primal can be from its optimum.
     relative_gap : float
-        The gap over the primal, or what `scale` gives for one class; always finite.
+        The gap over the primal, or over what `scale` returns for one class; always finite.
     kkt_violation : float
         The initial gain of the best pair step, in units of the score, or the amount (as a share of the largest
         coefficient allowed) by which beta is outside its box or its sum differs from the total; 0 at the optimum.
@@ -89,7 +89,7 @@ def certify(
 
 
 def excess(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Return sum_i beta_i - total; what rounding leaves of it is 0."""
+    """Return sum_i beta_i - total, which is 0 up to rounding for feasible coefficients."""
     total = float(beta.sum())
     return total - problem.total if problem.total else total
 
@@ -113,7 +113,7 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
 
 
 def shortest_scale(beta: NDArray[np.float64], diagonal: NDArray[np.float64]) -> float:
-    """Return the half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
+    """Return half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
     return 0.5 * _NO_LENGTH * float(np.abs(beta) @ np.sqrt(np.abs(diagonal))) ** 2
 
 
@@ -172,10 +172,10 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return coefficients inside their boxes that sum to the total, without which the dual value would not be a bound.
+    """Return coefficients inside their boxes that sum to the total; otherwise the dual value would not be a bound.
 
-    The class with the larger sum is shrunk, or for another total than 0 the other one raised. Coefficients that are
-    feasible but for rounding stay as they are, on the breakpoints where they rest.
+    If the total is 0, the class with the larger sum is shrunk; otherwise all rows that can move do. Coefficients that
+    are feasible up to rounding stay as they are, on the breakpoints where they rest.
     """
     top = problem.breakpoint(problem.loss.n_knots)
     g = np.clip(problem.sign * beta, 0.0, top)
@@ -203,7 +203,7 @@ def _of_total(
 
 
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
-    """Return the bias that minimises the primal for a fixed expansion F; the middle if there is an interval of them.
+    """Return the bias that minimises the primal for a fixed expansion F; the midpoint if a whole interval does.
 
     ::
 
@@ -257,7 +257,7 @@ def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -
 
 
 def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
-    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i plus that of decreasing beta_j."""
+    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i and decreasing beta_j."""
     up, down = problem.gains(beta, F)
     return max(0.0, float(up.max()) - float(down.min()))
 

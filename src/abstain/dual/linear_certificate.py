@@ -5,14 +5,14 @@
     primal   1/2 |w|^2 + sum_i w_i loss_i(y_i f(x_i))                      f by the machine that predicts
     dual     sum_i phi_i(gamma_i) - 1/2 |sum_i y_i gamma_i (x_i - c)|^2    0 <= gamma_i <= top_i,  sum_i y_i gamma_i = 0
 
-Any gamma within these bounds gives a lower bound on every primal value, wherever it came from; the centre c changes
-nothing, since the coefficients sum to 0. On landmarks, with K = k(landmarks, landmarks) ::
+Any gamma within these bounds leads to a lower bound on every primal value, wherever it came from. The centre c changes
+nothing, because the coefficients sum to 0. On landmarks, with K = k(landmarks, landmarks) ::
 
     f(x) = sum_j c_j k(landmark_j, x) + b,  c = A w,  |w|^2 = c' K c
     dual     sum_i phi_i(gamma_i) - 1/2 s' A (A' K A)^-1 A' s,   s = sum_i y_i gamma_i k(landmarks, x_i)
 
-which bounds every machine on these landmarks, and says nothing about machines on other rows: how much the landmarks
-cost is seen on held-out rows only. All values are computed again in float64, block by block.
+which bounds every machine on these landmarks, and says nothing about machines on other rows: only held-out rows show
+how much the landmarks cost. All values are computed again in float64, block by block.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from abstain.machines.linear_machine import LinearMachine
 __all__ = ["LinearProblem", "LinearSums", "LowRankProblem", "linear_sums"]
 
 BLOCK = 2_000_000  # entries of X, or kernel values, that are made float64 at a time
-NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
+NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without a mention
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class LinearProblem(RowLosses):
 
     @property
     def width(self) -> int:
-        """The number of values of a row that a machine weighs."""
+        """The number of values of a row, each of which has a weight."""
         return int(self.X.shape[1])
 
     def values(self, X: Any, n_jobs: int | None) -> Any:  # noqa: ARG002 (for landmarks)
@@ -131,7 +131,7 @@ class LowRankProblem(LinearProblem):
 
 @dataclass(frozen=True, eq=False)
 class LinearSums:
-    """Sums over rows that a certificate is made of; those of several blocks are added.
+    """The sums over rows that a certificate needs; the sums of several blocks are added.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class Parts(RowLosses):
     ) -> Parts:
         """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
-            raise TypeError("rows with losses of their own cannot be cut into parts; give one loss for each class.")
+            raise TypeError("rows with losses of their own cannot be divided into parts; pass one loss for each class.")
         return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows])
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class PartCertificates:
     primal, dual, gap, relative_gap, violation : ndarray of float64
         As in `Certificate`.
     feasible : ndarray of bool
-        Whether the coefficients are inside their boxes and sum to 0, but for rounding.
+        Whether the coefficients are inside their boxes and sum to 0, up to rounding.
     hidden : ndarray of float64
         An upper bound on what rounding in float64 may hide of the gap, as a share of the primal.
     """
@@ -104,7 +104,7 @@ def certify_parts(
 
 
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Cut parts of these lengths into runs of about `most` rows: the first and one past the last of each."""
+    """Divide parts of these lengths into runs of about `most` rows: the first and one past the last of each."""
     ends = np.cumsum(lengths)
     cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(ends)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]

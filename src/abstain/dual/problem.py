@@ -3,12 +3,12 @@
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i)) + total bias
     dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum beta = total,  0 <= y_i beta_i <= top_i
 
-with f = h + bias and h = sum_j beta_j k(x_j, .). The total is 0, but for the machine of one class.
+with f = h + bias and h = sum_j beta_j k(x_j, .). The total is 0, except for the machine of one class.
 
-w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is that of y_i's class or of row i,
-and phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
-loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes_i[0]|. At the optimum y_i beta_i rests on a
-breakpoint, or lies between two while the margin sits on a knot.
+w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is the loss of y_i's class or of row
+i, and phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of
+the loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes_i[0]|. At the optimum y_i beta_i rests
+on a breakpoint, or lies between two while the margin sits on a knot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from abstain.machines.kernel_machine import KernelMachine, class_pairs
 __all__ = ["DualProblem", "RowLosses", "Task", "set_names", "tasks"]
 
 
-ROUNDING = 1e-12  # of a sum, as a share of it; also between a coefficient and the breakpoint it rests on
+ROUNDING = 1e-12  # rounding of a sum, as a share of it; also between a coefficient and the breakpoint it rests on
 
 
 class RowLosses:
@@ -104,7 +104,7 @@ class RowLosses:
     def gains(
         self, beta: NDArray[np.float64], F: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each row's up and down: the gain of increasing its beta, and minus that of decreasing it, per unit.
+        """Return each row's up, the gain of increasing its beta, and down, minus the gain of decreasing it, per unit.
 
         ::
 
@@ -193,7 +193,7 @@ class DualProblem(RowLosses):
         return len(self.sign)
 
     def on_rows(self, rows: NDArray[np.intp]) -> DualProblem:
-        """Return the problem of some of the rows, by their indices; their share of the total is that of the weights."""
+        """Return the problem of some rows, by their indices; their share of the total is their share of the weights."""
         if len(rows) == self.n:
             return self
         X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
@@ -230,7 +230,7 @@ Loss = MarginLoss | LossTable
 class Task:
     """One class against another, or against all others.
 
-    It is posed on any rows by their codes, 0 to K - 1, so that a list of tasks takes no memory for each row.
+    It takes the rows by their codes, 0 to K - 1, so that a list of tasks takes no memory per row.
 
     Attributes
     ----------

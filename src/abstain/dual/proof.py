@@ -68,7 +68,7 @@ class PartSolutions:
 
 SLACK = 3.0  # allowed ratio of the violation to tol: 1 for the solver, 1 for its rounding, 1 for a stretched machine
 NEGLIGIBLE = 1e-9  # a relative gap below this proves an optimum, whatever the violation after rounding
-# how a set of fits ended: as the first of these that any of them ended
+# a set of fits has the first of these statuses that any of them has
 _WORST = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INACCURATE, Status.OPTIMAL)
 CERTIFIED = 10.0  # largest relative gap, in units of tol (at least 1e-3), that counts as optimal
 
@@ -80,7 +80,7 @@ def certified_gap(tol: float) -> float:
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of a solution.
+    """What is known about a solution.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Proof:
 
 
 def joint_proof(proofs: Sequence[Proof]) -> Proof:
-    """Return the combined proof of machines that were trained independently: that of the sum of their problems.
+    """Return the combined proof of machines that were trained independently: the proof for the sum of their problems.
 
     ::
 

@@ -92,7 +92,7 @@ def _lowered(t: NDArray[np.float64], score: NDArray[np.float64]) -> NDArray[np.f
 
 @dataclass(frozen=True, eq=False)
 class FoldClassifiers:
-    """The classifiers of all folds in the place of one; its probabilities are the means of theirs."""
+    """Stands in for one classifier: the classifiers of all folds, with the means of their probabilities."""
 
     classifiers: tuple[Any, ...]
 
@@ -116,7 +116,7 @@ class CrossMachine:
     Attributes
     ----------
     folds : tuple of ResponseMachine
-        Around the classifier of each fold.
+        The machine around the classifier of each fold.
     calibration : ClassCalibration
         The scores of the rows left out of each fold.
     least : tuple of float
@@ -129,7 +129,7 @@ class CrossMachine:
 
     @property
     def method(self) -> str:
-        """The method of the classifiers that gives the score."""
+        """The method of the classifiers that returns the score."""
         return self.folds[0].method
 
     @property
@@ -147,7 +147,7 @@ class CrossMachine:
         return self.calibration.p_values([fold.score(X) for fold in self.folds])
 
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Return the p-values of several classes; of two, one number that is beyond 1/2 where one class is in the set.
+        """Return the p-values of several classes; for two classes, one number, beyond 1/2 if one class is in the set.
 
         ::
 

@@ -27,9 +27,9 @@ def expand(
 ) -> NDArray[np.float64]:
     """Sum the expansion at each row of X.
 
-    Dense vectors are expanded by the native core, and sparse rows are made dense for them block by block, so that
-    sparse and dense X give the same scores; rows in float32 are made float64 in the same way. Sparse vectors, and
-    kernels that the core does not have, use `Kernel`.
+    The native core expands dense vectors. Sparse rows are made dense for them block by block, so that sparse and dense
+    X have the same scores; rows in float32 become float64 in the same way. Sparse vectors, and kernels that the core
+    does not have, use `Kernel`.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])
@@ -82,7 +82,7 @@ def expand_parts(
 
 @dataclass(frozen=True, eq=False)
 class KernelMachine:
-    """Some training rows, a coefficient for each, and a bias; of several classes, a row of coefficients for each.
+    """Some training rows, a coefficient for each, and a bias; for several classes, a row of coefficients for each.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class KernelMachine:
     n_rows : int
         The number of training rows, which is the number of columns of X for a precomputed kernel.
     balanced : bool, default=True
-        Whether the coefficients sum to 0; those of one class do not.
+        Whether the coefficients sum to 0; in a machine of one class they do not.
     """
 
     kernel: Kernel | Callable[..., Any]
@@ -121,7 +121,7 @@ class KernelMachine:
         if issparse(self.vectors) or not len(self.support) or not self.balanced:
             weights = self.coef @ self.vectors
             return LinearMachine(np.asarray(weights.toarray() if issparse(weights) else weights), centre, self.bias)
-        # halved, so that the sum of rows near the largest float does not overflow
+        # halved, so that a sum of rows near the largest float does not overflow
         centre = 2.0 * (0.5 * self.vectors).mean(axis=0)
         return LinearMachine(np.asarray(self.coef @ (self.vectors - centre)), centre, self.bias)
 
@@ -147,7 +147,7 @@ class KernelMachine:
     def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return sum_j coef_j k(x_j, x) for each row: the score without its bias."""
         if issparse(self.vectors):
-            check_indices(self.vectors, "support_vectors_")  # a machine made by other means than a fit may be forged
+            check_indices(self.vectors, "support_vectors_")  # a machine that does not come from a fit may be forged
         if self.linear is not None:
             return self.linear.expansion(X)
         if self.coef.ndim > 1:

@@ -32,7 +32,7 @@ PIECE = 1024  # rows that a thread works on at a time; the bits depend on it, no
 
 @dataclass(frozen=True, eq=False)
 class LandmarkFeatures:
-    """A kernel, its landmarks, and the mixture of their kernel values.
+    """A kernel, its landmarks, and the matrix that mixes their kernel values.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class LandmarkFeatures:
 
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Matrix) -> Self:
-        """Compute the mixture; an error if no eigenvalue of the landmarks' kernel values is positive."""
+        """Compute the mixing matrix; an error if no eigenvalue of the landmarks' kernel values is positive."""
         gram = _finite(kernel(landmarks), kernel.name, "landmarks")
         with one_blas_thread():
             e, V = eigh(gram)
@@ -106,7 +106,7 @@ class LandmarkFeatures:
 def _finite(values: NDArray[np.float64], name: str, of: str) -> NDArray[np.float64]:
     """Return kernel values if they are finite; otherwise raise an error with advice."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum()  # cheaper than a look at each
+        total = values.sum()  # cheaper than checking each
     if not np.isfinite(total) and not np.isfinite(values).all():
         raise ValueError(
             f"the {name} kernel overflows on the {of}; scale the features, for example with StandardScaler, or lower "

@@ -19,7 +19,7 @@ _BLOCK = 1_000_000  # entries of X that are centred at a time
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """A weight per feature, and a bias at the centre of the training rows; of several classes, a row for each.
+    """A weight per feature, and a bias at the centre of the training rows; for several classes, a row for each.
 
     Far from the origin, w.x and the intercept would cancel and lose digits; relative to a centre near the data they
     do not.
@@ -61,8 +61,8 @@ class LinearMachine:
     def expansion(self, X: Matrix) -> NDArray[np.float64]:
         """Return w.(x - centre) for each row: the score without its bias.
 
-        Where there is a centre, sparse rows are made dense block by block: far from the origin w.x and w.centre agree
-        in most of their digits, and the same row must score the same whatever holds it.
+        If there is a centre, sparse rows are made dense block by block: far from the origin w.x and w.centre agree in
+        most of their digits, and the same row must have the same score in any format.
         """
         n = X.shape[0]
         step = max(1, _BLOCK // max(1, X.shape[1]))

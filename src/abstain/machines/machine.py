@@ -1,4 +1,4 @@
-"""What a machine is: a value that scores rows. To add one, write a class with this method; a `Rule` reads scores."""
+"""A machine is a value that scores rows. To add one, write a class with this method; a `Rule` reads its scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Machine(Protocol):
 
 
 def check_width(X: Matrix, n_features: int) -> None:
-    """Refuse rows with another number of columns than the machine's; one column would be broadcast."""
+    """Refuse rows if their number of columns is not the machine's; a single column would be broadcast."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as the training rows had; its shape is {X.shape}.")
 

@@ -19,15 +19,15 @@ PAIRWISE = (
 
 @dataclass(frozen=True, eq=False)
 class ResponseMachine:
-    """A fitted classifier, and the name of its method that gives the score.
+    """A fitted classifier, and the name of its method that returns the score.
 
     Attributes
     ----------
     classifier : classifier
         Fitted.
     method : {"decision_function", "predict_proba"}
-        Of the probabilities of two classes, the score is the log-odds, so that it has the same meaning as that of
-        `RejectSVC`; of those of more, their logarithms.
+        With "predict_proba" and two classes the score is the log-odds, so that it means the same as the score of
+        `RejectSVC`; with more classes, it is the logarithms of the probabilities.
     """
 
     classifier: Any
@@ -47,8 +47,8 @@ class ResponseMachine:
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
         """Return the score of each row.
 
-        Of two classes it is oriented to the class that sorts last, and the classifier itself cuts it at 0. Of more
-        there is one for each class, sorted, and the classifier itself answers the class of the highest.
+        With two classes it is oriented to the class that sorts last, and the classifier's own threshold is 0. With more
+        classes there is one score for each class, sorted, and the classifier answers the class with the highest.
         """
         n_classes = len(getattr(self.classifier, "classes_", ()))
         several = n_classes if n_classes > 2 else None
@@ -59,7 +59,7 @@ class ResponseMachine:
             values = log_probabilities(values) if several else log_odds(values)
         shape = (*values.shape[:1], several) if several else values.shape[:1] or (0,)
         if values.shape == shape and np.isfinite(values).all():
-            # the probabilities of two classes became the log-odds of the second one
+            # for two classes the probabilities became the log-odds of the second class
             return sorted_scores(self.classifier, values)
         what = f"has shape {values.shape}"
         if values.shape == shape:
@@ -74,7 +74,7 @@ class ResponseMachine:
 def sorted_scores(classifier: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return scores in the order of the sorted classes: scikit-learn sorts `classes_`, and other classifiers may not.
 
-    One score per row is that of the second of two classes, and is negated to be that of the other.
+    A single score per row is in favour of the second of two classes; it is negated if that class sorts first.
     """
     classes = np.asarray(getattr(classifier, "classes_", ()))
     order = np.argsort(classes, kind="stable")
@@ -84,7 +84,7 @@ def sorted_scores(classifier: Any, values: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _is_pairwise(classifier: Any) -> bool:
-    """Whether the decision function is for pairs of classes, as in `SVC`; of three classes there are three pairs."""
+    """Whether the decision function is for pairs of classes, as in `SVC`; three classes have three pairs."""
     found = getattr(classifier, "best_estimator_", classifier)
     parameters = found.get_params() if hasattr(found, "get_params") else {}
     return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in parameters.items())

@@ -1,7 +1,7 @@
 """Scores of held-out rows for every task, kernel width, fold and C, in few native calls.
 
-All tasks and folds of one width share its kernel matrix. A row is held out of a fold, or of a pair of classes, by a
-weight of 0: it is scored like the others.
+All tasks and folds of one width share its kernel matrix. A weight of 0 holds a row out of a fold, or of a pair of
+classes; it is scored like the others.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class Limits:
 
 
 class Line(Protocol):
-    """Whoever wants to know how far a search is."""
+    """Reports how far a search is."""
 
     def begin(self, fits: NDArray[np.intp]) -> None:
-        """Begin fits, given by the places of their Cs."""
+        """Begin these fits, given by the positions of their Cs."""
 
     def report(self, seconds: NDArray[np.float64]) -> None:
-        """Say how long each of them took; 0 if it is not done."""
+        """Report how long each of them took; 0 if it is not done."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Folds:
 
     @property
     def ends(self) -> NDArray[np.intp]:
-        """Where the test rows of each fold begin if they lie one fold after another, and the end."""
+        """Where the test rows of each fold begin in an array with one fold after another, and the end."""
         return np.cumsum([0, *map(len, self.tests)])
 
 
@@ -148,7 +148,7 @@ class KernelFits:
     tasks: Sequence[Task]
     gammas: NDArray[np.float64]
     limits: Limits
-    coarse_first: ClassVar[bool] = True  # single pairs of the grid can be tried first, as all may not be done in time
+    coarse_first: ClassVar[bool] = True  # single pairs of the grid can be tried first, in case time is short
 
     def scores(
         self,

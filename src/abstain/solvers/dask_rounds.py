@@ -17,7 +17,7 @@ FAN_IN = 8  # partial sums that one task adds
 
 
 def tasks(work: Callable[..., Any], blocks: Iterable[Sequence[Any]]) -> list[Any]:
-    """Return delayed results of `work`, of the arguments of each block; a scheduler sees them as one group."""
+    """Return the delayed results of `work` on the arguments of each block; a scheduler sees them as one group."""
     name = f"{getattr(work, 'func', work).__name__.strip('_')}-{uuid4().hex}"
     task = delayed(work, pure=False)
     return [task(*block, dask_key_name=(name, at)) for at, block in enumerate(blocks)]
@@ -43,7 +43,7 @@ def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | No
 
 
 def kept(delayed_results: Sequence[Any]) -> Sequence[Any]:
-    """Begin delayed tasks whose results stay where they are made."""
+    """Begin delayed tasks; their results stay on the workers."""
     return list(persist(*delayed_results))
 
 

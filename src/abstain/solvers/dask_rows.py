@@ -1,4 +1,4 @@
-"""Rows in the chunks of a dask array as the sums that `LinearNewton` needs: two rounds of the cluster a Newton step.
+"""Sums over the chunks of a dask array, as `LinearNewton` needs them: two rounds of the cluster per Newton step.
 
 ::
 
@@ -40,7 +40,7 @@ __all__ = ["BlockRows", "DaskSums", "Pose", "as_rows"]
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:
-    """What the rows of a block have besides their features.
+    """What a block has besides the features of its rows.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class BlockRows:
         The classes, from 0.
     weight : float64 array of shape (n,)
     tables : tuple of LossTable or None
-        The losses of rows with costs of their own, one table for each task.
+        The losses of rows with their own costs, one table for each task.
     """
 
     code: NDArray[np.intp]
@@ -64,7 +64,7 @@ class Pose:
     ----------
     centre : float64 array of shape (d,)
     task : Task
-        Its loss is that of rows without costs of their own.
+        Its loss is for rows without their own costs.
     dense : bool
         Whether sparse chunks are made dense.
     """
@@ -88,7 +88,7 @@ class Pose:
 
 @dataclass(frozen=True, eq=False)
 class At:
-    """Where all blocks are: how they pose the problem, the point, and the penalty."""
+    """The state that all blocks share: how they pose the problem, the point, and the penalty."""
 
     pose: Pose
     point: Point
@@ -127,7 +127,7 @@ class DaskSums:
         self.now: Sequence[Any] = []  # the result of the last step, kept by the blocks
         self.point = self.direction = np.zeros(self.features + 1)
         self.sigma = 1.0
-        self.held = count  # rows between breakpoints at the last step, from which the Hessian of the next is sampled
+        self.held = count  # rows between breakpoints at the last step; the next Hessian is sampled from them
         self.sums: dict[str, NDArray[np.float64]] = {}
 
     def _round(self, work: Callable[..., Any], *settings: Any) -> Any:

@@ -4,14 +4,14 @@
 
     min_{w, b}  1/2 |w|^2 + sum_i w_i loss_i(m_i),      m_i = y_i (x_i . w + b)
 
-For multipliers lambda and a penalty sigma the inner problem is smooth but for the second derivative (see
+For multipliers lambda and a penalty sigma the inner problem is smooth except for its second derivative (see
 ``native/core/linear/linear_block.hpp`` for gamma):
 
     gradient  (w, 0) - sum_i y_i gamma_i (x_i, 1)        Hessian  diag(1, ..., 1, 0) + sigma sum_D (x_i, 1)(x_i, 1)'
 
 D has the rows whose gamma lies between two breakpoints. Newton steps with an exact line search until the gradient is
-small, then lambda <- gamma and sigma <- 3 sigma. gamma is dual feasible but for sum_i y_i gamma_i = 0: the heavier side
-is scaled down, and the duality gap follows, which ends the fit.
+small, then lambda <- gamma and sigma <- 3 sigma. gamma is dual feasible except for sum_i y_i gamma_i = 0: the heavier
+side is scaled down. The duality gap follows, and ends the fit.
 
 Yan & Li (Optimization Methods and Software 35, 2020) have this for the plain hinge without a bias.
 """
@@ -33,15 +33,15 @@ from abstain.solvers.linear_rows import Point, Sums
 __all__ = ["LinearNewton", "LinearSolution", "most_rows"]
 
 POLISHED = 1e-15  # relative gap below which nothing can be gained
-ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties that do not halve it mean rounding
+ROUNDED, STALLS = 1e-10, 3  # relative gap below which this many penalties without halving it mean rounding
 GROWTH = 3.0  # of sigma
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
 FLAT = 0.1  # share of the first slope at which a line search may end
 MOST_DENSE = 2000  # features up to which the Hessian is formed
 MOST_INNER = 40  # Newton steps of one inner problem
 PENALTIES = 60  # values of sigma
-SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated from at least
-PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
+SAMPLED = 30  # least rows for each entry of the point to estimate a Hessian from
+PRODUCTS = 4e10  # products that forming a Hessian may take; beyond, it is estimated
 CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
 MOST_POLISHED = 500  # Newton steps after which polishing ends
 MOST_TRIALS = 60  # step lengths of one line search, or calls for several
@@ -49,7 +49,7 @@ FIRST_STEPS = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.3, 2.0, 5.0)  
 
 
 def most_rows(features: int) -> int:
-    """Return the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
+    """Return the largest number of rows from which a Hessian is formed; with more rows it is estimated."""
     return int(max(SAMPLED * (features + 1), PRODUCTS / (features + 1) ** 2))
 
 
@@ -145,13 +145,13 @@ class _Run:
             before = self.best
             self.sums.accept()
             self.sigma *= GROWTH
-            self.kept = (np.inf, self.point)  # an earlier point had its gap with the multipliers of that time
+            self.kept = (np.inf, self.point)  # the gap of an earlier point was for the multipliers of that time
         return Status.OPTIMAL if self.kept[0] <= self.settings.tol else Status.INACCURATE
 
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
         solve = None
-        formed = self.sums.features <= MOST_DENSE  # then judging by the last factor costs next to nothing
+        formed = self.sums.features <= MOST_DENSE  # then a test with the last factor costs next to nothing
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
             self._judge(sides)
@@ -184,7 +184,7 @@ class _Run:
         scale = (least / negative if negative > 0.0 else 0.0, least / positive if positive > 0.0 else 0.0)
         dual_w = scale[0] * sides[0, :-1] + scale[1] * sides[1, :-1]
         dual = self.sums.dual(*scale) - 0.5 * float(dual_w @ dual_w)
-        gap = max(0.0, primal - dual) if np.isfinite(primal - dual) else np.inf  # max() would make a 0 of nan
+        gap = max(0.0, primal - dual) if np.isfinite(primal - dual) else np.inf  # max() would turn nan into 0
         self.gap = gap / max(primal, np.finfo(np.float64).tiny)
         self.scale = scale
         self.best = min(self.best, self.gap)
@@ -205,7 +205,7 @@ class _Run:
         d = self.sums.features
         if d > MOST_DENSE:
             return self._conjugate()
-        # where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
+        # if no row is between breakpoints the bias has no curvature: the curvature of all rows is an upper bound
         H = self.sums.hessian(most_rows(d), everything=self.sums.between() == 0).reshape(d + 1, d + 1)
         H *= self.sigma
         H[np.arange(d), np.arange(d)] += 1.0
@@ -257,7 +257,7 @@ class _Run:
         return solve
 
     def _search(self, direction: Point, first: float) -> None:
-        """Move along the direction to where the slope is at most FLAT of the first one.
+        """Move along the direction until the slope is at most FLAT times the first one.
 
         The slope is piecewise linear and rises, so Newton's steps on it, kept inside the bracket, soon find its zero.
         """

@@ -1,4 +1,4 @@
-"""Rows that are not kept in memory, as the sums that `LinearNewton` needs: read or computed block by block.
+"""Sums over rows that are not kept in memory, as `LinearNewton` needs them: read or computed block by block.
 
 The numbers of each row (margin, multiplier, ...) stay in memory. All blocks share one buffer, which is filled with the
 rows of a block before its sums are taken.
@@ -31,11 +31,11 @@ class RowSource(Protocol):
         """Rows and columns."""
 
     def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
-        """Write the rows of a block, or those of them that `which` lists, to `out`."""
+        """Write the rows of a block, or only those that `which` lists, to `out`."""
 
 
 class BlockSums:
-    """Sums over the rows of a problem, which a source gives again for every pass, `block` rows at a time."""
+    """Sums over the rows of a problem, which a source returns again for every pass, `block` rows at a time."""
 
     def __init__(self, source: RowSource, block: int, problem: LinearProblem, n_jobs: int | None = None) -> None:
         self.source, self.threads = source, threads(n_jobs)
@@ -69,7 +69,7 @@ class BlockSums:
         return [getattr(block, name)(*arguments) for block in self.blocks]
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of `Sums` that asks each block, and adds what they answer."""
+        """Return a method of `Sums` that calls each block, and adds the results."""
         if name not in READING and name not in RESTING:
             raise AttributeError(name)
         ask = self._pass if name in READING else self._all
@@ -115,7 +115,7 @@ class BlockSums:
 
 
 class MixedSums:
-    """The sums of rows A' x, from those of the rows x: a product of two vectors with A, and of two matrices, for each.
+    """The sums over rows A' x, from the sums over rows x: each takes a product of A with two vectors or two matrices.
 
     So features that are mixtures of kernel values need not be computed for each row.
     """
@@ -164,7 +164,7 @@ class MixedSums:
         return self._back(self.sums.hessian_times(self._onto(direction)))
 
     def hessian_diagonal(self, everything: bool) -> Point:
-        """Return about the Hessian's diagonal: landmarks like the rows have features of mean square e_j / m."""
+        """Approximate the Hessian's diagonal: if landmarks are like the rows, features have the mean square e_j / m."""
         rows = self.sums.rows if everything else self.sums.between()
         return np.append(rows / (len(self.mix) * np.einsum("ij,ij->j", self.mix, self.mix)), float(rows))
 

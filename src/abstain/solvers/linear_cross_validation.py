@@ -1,7 +1,7 @@
 """Scores of held-out rows for every task, fold and C by linear machines.
 
-The machines of a fold and task are a path in ascending C: a fit starts where the one before ended. A fold holds rows
-out by their weight, 0, so that the rows are never copied.
+The machines of a fold and task are a path in ascending C: each fit starts where the previous one ended. A fold holds
+rows out by a weight of 0, so that the rows are never copied.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class LinearFits:
             scores = np.concatenate(parts).reshape(len(test), n, len(Cs)).transpose(1, 2, 0)
             for k in range(n):
                 found.add(k, (0, fold, slice(None)), scores[k], status[k])
-        # the smaller Cs of a fold that did not end in time would be preferred for being finished on more folds
+        # if a fold does not end in time, its smaller Cs would be preferred because they finished on more folds
         whole = found.finished.all(axis=2, keepdims=True)
         found.finished &= whole if whole.any() else True
         return found

@@ -1,8 +1,9 @@
 """The linear kernel with many more rows than features: Newton steps on the weights, then the coefficients of the rows.
 
 The multipliers gamma of `LinearNewton` are the dual coefficients, y_i beta_i = gamma_i. Rows rest on their breakpoints
-exactly; only the rows between two of them, about as many as features, share out what is missing in sum_i beta_i = 0:
-scaling all rows of a class, as the certificate of `LinearRejectSVC` does, would move the others off their breakpoints.
+exactly. Only the rows between two breakpoints, about as many as there are features, make up what is missing in
+sum_i beta_i = 0: scaling all rows of a class, as the certificate of `LinearRejectSVC` does, would move the others off
+their breakpoints.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster
 MOST_FEATURES = 500  # with more, factoring their Hessian takes longer than pair steps on sparse rows
 FINER = 0.1  # share of the tolerance that is aimed at: a few Newton steps more
-GAPS = (1e-6, 1e-8, 1e-10, 1e-12)  # relative gaps at which the violation is looked at
+GAPS = (1e-6, 1e-8, 1e-10, 1e-12)  # relative gaps at which the violation is checked
 MOST_STEPS = 500  # Newton steps after which pair steps take over
 ROUNDING = 1e-12  # between a coefficient and its breakpoint, as a share of the row's largest
 

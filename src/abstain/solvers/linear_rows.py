@@ -1,4 +1,4 @@
-"""Rows in memory, or in a file mapped to memory, as the sums that `LinearNewton` needs."""
+"""Sums over rows in memory, or in a memory-mapped file, as `LinearNewton` needs them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Point = NDArray[np.float64]  # w and, last, b
 class Sums(Protocol):
     """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
 
-    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
+    If it has an attribute ``at_once``, the solver asks for the slopes at that many step lengths in one call.
     """
 
     features: int
@@ -45,7 +45,7 @@ class Sums(Protocol):
 
 
 class LocalSums:
-    """Sums over rows in memory, dense or CSR, of either precision, read where they are; dense rows minus `centre`."""
+    """Sums over rows in memory, dense or CSR, of either precision, read in place; dense rows minus `centre`."""
 
     def __init__(self, problem: LinearProblem, n_jobs: int | None = None) -> None:
         self.rows, self.features = problem.X.shape
@@ -54,7 +54,7 @@ class LocalSums:
         self.block = _native.LinearBlock(data, problem.sign, problem.weight, kinds, *tables, threads(n_jobs))
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of the native block, which has those that are not here."""
+        """Return a method of the native block, which has all methods that are not here."""
         if name == "block":  # not there yet
             raise AttributeError(name)
         return getattr(self.block, name)
@@ -78,7 +78,7 @@ def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def first_penalty(problem: LinearProblem) -> float:
-    """Return a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
+    """Return a penalty that puts rows of margin 0 on the way to their last knot, where the objective is curved."""
     least = reach_of(problem.loss)
     return 0.5 * float(problem.weight.mean()) * (least if np.isfinite(least) else problem.loss.steepest)
 

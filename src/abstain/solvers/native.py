@@ -168,7 +168,7 @@ class ActiveSet(Solver):
     """The exact optimum by a finite number of changes of the active set; see ``native/core/active_set.hpp``.
 
     A few pair steps find sets that are nearly right, unless ``start`` already has them: the scaled solution at another
-    C, the solution for other costs, or that of SMO.
+    C, the solution for other costs, or the solution of SMO.
     """
 
     @property
@@ -178,7 +178,7 @@ class ActiveSet(Solver):
 
 
 def within(solver: Any, began: float) -> Any:
-    """Return a solver with what is left of its time, if it has a limit and began at this `time.monotonic`."""
+    """Return a solver with the time that is left, if it has a limit and began at this `time.monotonic`."""
     if solver.time_limit is None:
         return solver
     return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
@@ -228,7 +228,7 @@ def _rows(problem: DualProblem) -> dict[str, Any]:
 
 
 def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
-    """Return dense or CSR rows as keywords, in this precision; what has it already is not copied."""
+    """Return dense or CSR rows as keywords, in this precision; rows that already have it are not copied."""
     if not issparse(X):
         return {"X": np.require(X, kind, ["C", "A"])}
     return {

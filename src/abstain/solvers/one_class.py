@@ -14,7 +14,7 @@ from abstain.solvers.native import SMO, within
 
 __all__ = ["OneClassSMO"]
 
-# Rows from which the start comes from a sample, of one in so many, and at least so many. Without it a fit of 10,000 to
+# Rows from which a sample is used for the start, one row in how many, and the least. Without it a fit of 10,000 to
 # 50,000 rows takes 1.1 to 1.7 times as long; with one in 8 up to 1.1 times, with one in 32 as long.
 WORTH_SAMPLING, ONE_IN, LEAST = 4000, 16, 1000
 COARSE = 1e-3  # tolerance of the sample's machine; the same time at 1e-2 and 1e-4
@@ -24,8 +24,8 @@ COARSE = 1e-3  # tolerance of the sample's machine; the same time at 1e-2 and 1e
 class OneClassSMO(SMO):
     """`SMO` for problems of one class: the coefficients have a total, so a start of 0 is not allowed.
 
-    On many rows it starts with the machine of a sample: the rows that score lowest in it have their largest
-    coefficient, the others 0. Nearly all of them stay there.
+    On many rows it starts with the machine of a sample: the rows that score lowest in it start at their largest
+    coefficient, the others at 0. Nearly all of them stay there.
     """
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
@@ -38,7 +38,7 @@ class OneClassSMO(SMO):
         return replace(rest, iterations=rest.iterations + iterations)
 
     def _start(self, problem: DualProblem) -> tuple[NDArray[np.float64], int]:
-        """Return coefficients by the scores in the machine of a sample, and the iterations that these took."""
+        """Return coefficients by the scores in the machine of a sample, and the iterations that they took."""
         rows = np.linspace(0, problem.n - 1, max(LEAST, problem.n // ONE_IN)).astype(np.intp)
         part = problem.on_rows(rows)
         found = replace(self, tol=max(self.tol, COARSE * part.total / problem.total), polish=False).solve(part)

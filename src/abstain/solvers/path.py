@@ -50,9 +50,9 @@ class RegularizationPath:
     def at(self, C: float) -> tuple[NDArray[np.float64], float]:
         """Return the coefficients beta of all training rows, signed, and the intercept, at any C on the path.
 
-        What is returned is certified: its relative duality gap is at most `CERTIFIED` = 1e-6, computed in float64. That
-        costs one product of the kernel matrix with beta. Where rounding has led the path astray, the active set is
-        solved again at this C, and an error says so where even that leaves a larger gap.
+        The result is certified: its relative duality gap is at most `CERTIFIED` = 1e-6, computed in float64. This takes
+        one product of the kernel matrix with beta. If rounding has led the path astray, the active set is solved again
+        at this C; if even that leaves a larger gap, an error says so.
         """
         if not self.C_min <= C <= self.C_max:
             raise ValueError(
@@ -63,7 +63,7 @@ class RegularizationPath:
         problem = self.problem_at(C)
         gap, intercept = _certified(problem, beta, bias)
         if gap > CERTIFIED:
-            steps = 1000 * problem.n  # a start this near needs few; what rounding prevents would take all of 10 million
+            steps = 1000 * problem.n  # a start this near needs few; the limit ends fits that rounding stalls
             solver = ActiveSet(cache_size=self._cache_size, n_jobs=self._n_jobs, max_iter=steps)
             beta = feasible(problem, solver.solve(problem, feasible(problem, beta)).beta)
             gap, intercept = _certified(problem, beta, None)
@@ -93,7 +93,7 @@ class RegularizationPath:
         moving = slice(pieces["first"][piece], pieces["first"][piece + 1])
         past = lam - pieces["end"][piece]
         gamma[pieces["rows"][moving]] = pieces["gamma"][moving] + past * pieces["rate"][moving]
-        # Rows at rest leave the bias open. Under the linear kernel the core centres the rows, and its bias with them.
+        # Rows at rest leave the bias open. With the linear kernel the core centres the rows, and its bias with them.
         if moving.start == moving.stop or self.problem.kernel.name == "linear":
             return C * gamma, None
         return C * gamma, float(C * (pieces["bias"][piece] + past * pieces["bias_rate"][piece]))
@@ -116,9 +116,9 @@ def follow_path(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> RegularizationPath:
-    """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max.
+    """Follow the optimum of `problem`, which has the weights of C = 1, from C_min to C_max.
 
-    If `progress` stops it, an error gives the C that was reached, because an incomplete path is not returned.
+    If `progress` stops it, an error states the C that was reached, because an incomplete path is not returned.
     """
     answers: list[bool] = []
 
@@ -140,7 +140,7 @@ def follow_path(
             raise ValueError(f"the path was stopped by its progress function at C={reached:g} (of C_max={C_max:g}).")
         raise ValueError(
             f"the path could not be followed beyond C={reached:g} (of C_max={C_max:g}): rounding hides the next "
-            "breakpoint; scale the features, or give a smaller C_max."
+            "breakpoint; scale the features, or pass a smaller C_max."
         )
     inner = 1.0 / pieces["start"][1:][pieces["turned"][1:] > 0]
     breakpoints = np.unique(np.clip(np.concatenate([[C_min], inner, [C_max]]), C_min, C_max))
@@ -150,9 +150,9 @@ def follow_path(
 def _certified(problem: DualProblem, beta: NDArray[np.float64], bias: float | None) -> tuple[float, float]:
     """Return the relative gap of beta, with what rounding is likely to hide, and the intercept; an open bias is chosen.
 
-    The safety factor of ten in `rounding` is left out: with it, one point in 18 went to an exact fit on noise with a
-    small reject cost. Without any rounding, gaps near 1 went unseen on poly kernels. The error of a score that is far
-    from all knots moves no gap.
+    The safety factor of ten in `rounding` is left out: with it, one point in 18 needed an exact fit on noise with a
+    small reject cost. Without any allowance for rounding, gaps near 1 went unseen on poly kernels. The error of a score
+    far from all knots does not change the gap.
     """
     machine = problem.machine(beta)
     expansion = machine.expansion(problem.X)

@@ -38,9 +38,9 @@ class Encoding:
     factors : ndarray
         C times the class weight of each class.
     unit : float or None
-        The stake that counts as 1, if the rows have costs.
+        The stake that counts as 1, if the rows have their own costs.
     costs : CostTable or None
-        The actions that rows have costs for.
+        The table with the actions that the rows have costs for.
     """
 
     labels: Labels

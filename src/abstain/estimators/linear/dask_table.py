@@ -1,4 +1,4 @@
-"""Dask arrays as a training table: blocks of rows, and what a fit must know of all of them before it begins."""
+"""Dask arrays as a training table: blocks of rows, and what a fit must know about them before it begins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["DaskTable", "Profile", "located"]
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What a block says of its rows.
+    """What a fit must know about the rows of a block.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class Profile:
     classes : ndarray
         The labels that occur.
     weight, staked : float64 arrays, one entry for each of the classes
-        The sums of the sample weights, and of the same times the stake of the row.
+        The sums of the sample weights, and of the weights times the stake of the row.
     stakes : (float, float)
-        The least and the largest.
+        The smallest and the largest stake.
     largest_cost : float
     uneven : CostTable or None
-        The first row whose costs of two classes differ by class.
+        For two classes, the costs of the first row where they differ by class.
     """
 
     total: NDArray[np.float64]
@@ -63,12 +63,12 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class DaskTable:
-    """Blocks of rows: the chunks of X that have any, and the same rows of y, of the weights and of the costs.
+    """Blocks of rows: the non-empty chunks of X, and the same rows of y, of the weights and of the costs.
 
     Attributes
     ----------
     X, y, weight, costs : list
-        Delayed chunks, or arrays; None where nothing was given.
+        Delayed chunks, or arrays; None for an argument that is None.
     first : list of int
         The first row of each block.
     shape : (int, int)
@@ -83,7 +83,7 @@ class DaskTable:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Self:
-        """Divide the arguments of a fit into blocks; nothing but unknown chunk sizes is computed."""
+        """Divide the arguments of a fit into blocks; only unknown chunk sizes are computed."""
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows and features; its shape is {X.shape}.")
         X = _sized(one_column_chunk(X))
@@ -106,17 +106,17 @@ class DaskTable:
         return cls(blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], (n, d))
 
     def tasks(self, work: Any, *columns: str) -> list[Any]:
-        """Return a delayed task for each block: its first row, then these columns."""
+        """Return a delayed task for each block; its arguments are the first row, then these columns."""
         return tasks(work, zip(*(getattr(self, name) for name in ("first", *columns)), strict=True))
 
     def profiles(self, costs: CostTable | None = None) -> list[Profile]:
-        """Check all rows, in one round; `costs` have the actions that rows have costs for."""
+        """Check all rows, in one round; `costs` has the actions that the rows have costs for."""
         profile = partial(_profile, self.shape[1], None if costs is None or costs.answering else costs)
         return list(compute(*self.tasks(profile, "X", "y", "weight", "costs")))
 
 
 def _sized(values: Any) -> Any:
-    """Compute chunk sizes if they are unknown; the caller's array stays as it was."""
+    """Compute chunk sizes if they are unknown; the caller's array does not change."""
     if not np.isnan(values.shape[0]):
         return values
     return values.copy().compute_chunk_sizes()
@@ -154,7 +154,7 @@ def _profile(width: int, like: CostTable | None, first: int, chunk: Any, y: Any,
             check_indices(chunk)
         check_array(chunk, accept_sparse=True, dtype=None, ensure_min_samples=0, input_name="X")
         if chunk.dtype.kind not in "fiub":
-            raise ValueError(f"X must have numbers, not the dtype {chunk.dtype}; convert it with X.astype(float).")
+            raise ValueError(f"X must be numeric, not of dtype {chunk.dtype}; convert it with X.astype(float).")
         X = as_rows(chunk)
         labels = label_vector(y, "y")
         if X.shape != (len(labels), width):
@@ -185,7 +185,7 @@ def _profile(width: int, like: CostTable | None, first: int, chunk: Any, y: Any,
 
 
 def block_weights(weight: Any, n: int) -> NDArray[np.float64]:
-    """Return the sample weights of a block; all of them may be 0, unlike those of all rows."""
+    """Return the sample weights of a block; in one block, but not in all, they may all be 0."""
     if weight is None:
         return np.ones(n)
     found = np.asarray(weight, dtype=np.float64)

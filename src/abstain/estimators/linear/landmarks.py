@@ -16,15 +16,15 @@ from abstain.kernels import Matrix
 __all__ = ["LANDMARKS", "chosen_landmarks"]
 
 LANDMARKS = ("rows", "k-means")
-SAMPLE = 50  # rows that are looked at for each landmark,
-LEAST_SAMPLE = 20_000  # and at least
-LEAST_ROWS = 5  # of a cluster whose centre may become a landmark
+SAMPLE = 50  # rows that are sampled for each landmark,
+LEAST_SAMPLE = 20_000  # and at least this many
+LEAST_ROWS = 5  # distinct rows of a cluster whose centre may become a landmark
 
 
 def chosen_landmarks(X: Matrix, weight: NDArray[np.float64], count: int, way: str, random_state: Any) -> Matrix:
     """Choose at most `count` landmarks among rows of positive weight, in float64, dense or CSR as X is.
 
-    Both ways look at a random sample of the rows, and at each distinct row of it once: a row given twice, or with a
+    Both ways use a random sample of the rows, and each distinct row of it once: a row that occurs twice, or has a
     weight of 2, counts as one.
     """
     rng = check_random_state(random_state)
@@ -59,7 +59,7 @@ def _keys(X: Matrix) -> list[bytes]:
 
 
 def _centres(X: Matrix, count: int, rng: Any) -> Matrix:
-    """Return the means of clusters of at least five distinct rows, none of which is one of these rows.
+    """Return the means of clusters of at least five distinct rows; no mean equals one of the rows.
 
     The centre of a cluster of one row would be the row.
     """

@@ -27,8 +27,8 @@ from abstain.solvers.native import within
 __all__ = ["certified", "check_reach", "fitted_machine", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
 
 _BLOCK = 2_000_000
-POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as that of `RejectSVC` does
-ROUNDS = 3  # times that a solver is sent back with a finer tolerance
+POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as in `RejectSVC`
+ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 
 
 Fit = Callable[[Task, LinearNewton], tuple[Any, Proof]]
@@ -37,7 +37,7 @@ Fit = Callable[[Task, LinearNewton], tuple[Any, Proof]]
 def fitted_tasks(
     tasks: Sequence[Task], settings: LinearNewton, fit: Fit, join: Callable[[Sequence[Any]], Any]
 ) -> tuple[Any, tuple[Proof, ...]]:
-    """Fit the machine of each task, one after another within the time limit, and join several to one."""
+    """Fit the machine of each task, one after another within the time limit, and combine several into one."""
     began = time.monotonic()
     found: list[tuple[Any, Proof]] = []
     for task in tasks:
@@ -69,7 +69,7 @@ def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
 
 
 def row_centre(X: Any) -> NDArray[np.float64]:
-    """Return the mean of dense rows, block by block; 0 for sparse rows, whose zeros it would fill."""
+    """Return the mean of dense rows, block by block; 0 for sparse rows, where a mean would fill the zeros."""
     d = X.shape[1]
     if issparse(X):
         return np.zeros(d)
@@ -80,12 +80,12 @@ def row_centre(X: Any) -> NDArray[np.float64]:
 
 
 def check_reach(X: Any) -> None:
-    """Refuse rows whose squares overflow."""
+    """Refuse rows if their squares overflow."""
     entries = X.data if issparse(X) else X
     largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))  # no copy, as np.abs would be
     if largest > np.sqrt(sys.float_info.max / max(1, X.shape[1])) / 2.0:
         raise ValueError(
-            f"X has values up to {largest:.3g}, whose squares overflow; scale the features, for example with "
+            f"X has values up to {largest:.3g}, and their squares overflow; scale the features, for example with "
             "StandardScaler."
         )
 
@@ -93,9 +93,9 @@ def check_reach(X: Any) -> None:
 def fitted_machine(
     problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, sums: Any = None
 ) -> tuple[Any, Proof]:
-    """Fit one machine until its certificate, by the machine that predicts, is below the tolerance.
+    """Fit one machine until the gap in its certificate, computed by the machine that predicts, is below the tolerance.
 
-    `sums` are those that the solver needs; by default of the problem's rows, which are in memory.
+    `sums` are what the solver needs; by default the sums over the problem's rows, which are in memory.
     """
     sums = LocalSums(problem, n_jobs) if sums is None else sums
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
@@ -132,6 +132,6 @@ def certified(
 
 
 def joined(machines: Sequence[LinearMachine]) -> LinearMachine:
-    """Return machines around one centre as one."""
+    """Combine machines around one centre into one."""
     weights = np.stack([machine.weights for machine in machines])
     return LinearMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))

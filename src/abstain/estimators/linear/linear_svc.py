@@ -39,7 +39,7 @@ class LinearRejectSVC(
     and a few dozen of them reach a relative duality gap of 1e-6 on most tables. It keeps no training rows.
 
     With another kernel it is a low-rank machine, ``f(x) = sum_j c_j k(landmark_j, x) + b``, the best one on its
-    `n_components` landmarks: its certificate is of that problem, not of the exact kernel machine of `RejectSVC`.
+    `n_components` landmarks. Its certificate is for that problem, not for the exact kernel machine of `RejectSVC`.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ class LinearRejectSVC(
     degree, gamma, coef0 : int, float or {"scale", "auto"}, float, default=3, "scale", 0.0
         Parameters of the kernel, as in `RejectSVC`.
     n_components : int or None, default=None
-        The number of landmarks, or fewer if there are not so many distinct rows or clusters; not for "linear".
+        The number of landmarks; there are fewer if there are not enough distinct rows or clusters. Not for "linear".
     landmarks : {"rows", "k-means"}, default="rows"
         Training rows drawn at random, or means of clusters of at least five rows each, which are not training rows.
     memory_limit : float, default=4000.0
-        Memory for the features of landmarks, in MB. Beyond it kernel values are computed for every pass, which takes
-        longer and gives the same machine up to `tol`.
+        Memory for the features of landmarks, in MB. Beyond it kernel values are computed for every pass. That takes
+        longer, and the machine is the same up to `tol`.
     pos_label : label, default=None
         The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
-        The label that `predict` gives a rejected row; see `RejectSVC`.
+        The label that `predict` returns for a rejected row; see `RejectSVC`.
     class_weight : dict, "balanced" or None, default=None
         Factors on C for each class; "balanced" gives all classes the same total weight.
     tol : float, default=1e-4
@@ -96,7 +96,7 @@ class LinearRejectSVC(
         The certificate, computed from the rows and the fitted machine alone: primal value, dual value, and their
         difference relative to the primal value.
     proof_, proofs_ : Proof, tuple of Proof
-        The certificate, and that of each machine; for two classes there is one.
+        The certificate, and the certificate of each machine; for two classes there is one.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
         How the solver ended; "optimal" only if the certificate confirms `tol`.
     n_iter_ : int
@@ -104,10 +104,8 @@ class LinearRejectSVC(
     n_features_in_, feature_names_in_ : int, ndarray
         As everywhere in scikit-learn.
 
-    Notes
-    -----
-    Dense rows in float32 or float64 and in C order, memory-mapped files included, are read where they are; CSR matrices
-    too. Dense rows are centred as they are read. A fit needs about 170 bytes for each row, besides the rows.
+    Notes ----- Dense rows in float32 or float64 and in C order, memory-mapped files included, are read in place; so are
+    CSR matrices. Dense rows are centred as they are read. A fit needs about 170 bytes per row, besides the rows.
 
     References
     ----------
@@ -175,7 +173,7 @@ class LinearRejectSVC(
         y : array-like of shape (n_samples,)
             Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+            Factors on C for each row. A weight of k is the same as repeating the row k times; 0 leaves it out.
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
             Costs of each row, in place of `costs`, as in `RejectSVC`.
 

@@ -30,10 +30,9 @@ class FittedLinearSearch(Searched, FittedMachines):
 class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
-    The reject cost is never chosen: you state it. Each fold is a path of fits in ascending C that start where the one
-    before ended, which takes a seventh to a third of the steps that they would take from nothing. Rows are held out
-    by giving them no weight: X is not copied. The machine is then fitted to all rows with the best C; ties go to the
-    smaller.
+    The reject cost is never chosen: you state it. Each fold is a path of fits in ascending C. Each fit starts where the
+    previous one ended, which takes a seventh to a third of the steps of a cold start. Held-out rows get a weight of 0:
+    X is not copied. The machine is then fitted to all rows with the best C; ties go to the smaller C.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     Cs : int or array-like of float, default=6
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, as in `RejectSVCCV`: a number means that many stratified folds in the order of the rows. If `fit` is
-        given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
+        Folds, as in `RejectSVCCV`: a number means that many stratified folds in the order of the rows. If you pass
+        `groups` to `fit`, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     cuts : {"tuned", "bayes"}, default="tuned"
         Whether the score is corrected by the scores of held-out rows, as in `RejectSVCCV`.
     pos_label, reject_label, class_weight, tol, max_iter, time_limit, n_jobs, verbose
@@ -56,8 +55,8 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     C_ : float
         The chosen C.
     best_score_ : float
-        Minus the mean cost of the held-out rows, of which the choice has not seen any: each fold is decided by the C
-        and the cuts that the other folds choose; as in `RejectSVCCV`.
+        Minus the mean cost of held-out rows that the choice has not seen: each fold is decided with the C and the
+        thresholds that the other folds choose; as in `RejectSVCCV`.
     cv_reject_rate_ : float
         Share of the held-out rows that the chosen C rejects, as in `RejectSVCCV`; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray
@@ -65,10 +64,10 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
     n_splits_ : int
         Number of folds.
     score_scale_, score_shift_ : float
-        The scale and shift of tuned cuts; 1 and 0 otherwise, and with more than two classes.
+        The scale and shift of tuned thresholds; 1 and 0 otherwise, and with more than two classes.
 
-    All fitted attributes of `LinearRejectSVC` are those of the last fit, on all rows. `coef_` and `intercept_` are
-    those of the score; the certificate is of ``coef_ / score_scale_``, as in `RejectSVCCV`.
+    All fitted attributes of `LinearRejectSVC` come from the last fit, on all rows. `coef_` and `intercept_` are for the
+    corrected score; the certificate is for ``coef_ / score_scale_``, as in `RejectSVCCV`.
 
     Examples
     --------

@@ -26,12 +26,12 @@ from abstain.solvers.linear_rows import LocalSums
 __all__ = ["check_low_rank", "landmark_rows", "low_rank_machines"]
 
 MEGABYTE = 1e6
-SHARE = 8  # the part of the memory limit that a block of kernel values takes is 1 / SHARE
+SHARE = 8  # a block of kernel values takes 1 / SHARE of the memory limit
 LEAST_BLOCK = 1024  # rows
 
 
 def check_low_rank(estimator: Any) -> bool:
-    """Whether an estimator's parameters make it a low-rank kernel machine; an error if they contradict each other."""
+    """Whether an estimator's parameters ask for a low-rank kernel machine; an error if they contradict each other."""
     kernel, count = estimator.kernel, estimator.n_components
     if kernel == "precomputed":
         raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows.')
@@ -52,9 +52,9 @@ class LandmarkRows:
     X : ndarray or CSR of shape (n, n_features)
     features : LandmarkFeatures
     stored : float array of shape (n, r) or None
-        In float32 but for few rows; None if the kernel values are computed for every pass.
+        In float32 unless there are few rows; None if the kernel values are computed for every pass.
     block : int
-        Rows whose kernel values are in memory at a time.
+        The number of rows with kernel values in memory at a time.
     n_jobs : int or None
     """
 

@@ -69,21 +69,20 @@ class Grid:
     Cs, gammas : float64 arrays, ascending
         The gammas are [nan] if the kernel has none.
     costs : float64 array of shape (Cs, gammas, folds)
-        Those of the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
+        Costs in the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
         finish within the time limit.
     rows : int64 array of shape (Cs, gammas)
-        The number of rows in that round. The pairs with the most are those of the last round, the only ones to be
-        chosen.
+        The number of rows in that round. The pairs with the most rows were in the last round; only they can be chosen.
     tuned : float64 array of shape (Cs, gammas, folds), or None
-        The costs with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
-        are Bayes'.
+        The costs with thresholds placed by the scores of the other folds; nan for pairs far from the best. None if all
+        thresholds are Bayes'.
     near : bool array of shape (Cs, gammas, folds + 1), or None
-        The pairs that are near the best without the test rows of each fold, and last of all rows: only these may be
-        chosen with tuned cuts. None if all may.
+        The pairs that are near the best without the test rows of each fold, and last, on all rows: only these may be
+        chosen with tuned thresholds. None if all may.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
     shared : bool array of shape (folds, folds), or None
-        Whether two folds test a row in common, as those of different repeats do; None if only each with itself.
+        Whether two folds test a row in common, as folds of different repeats do; None if no two different folds do.
     mass : float64 array of shape (Cs, gammas, folds), or None
         The weight of each fold's test rows, in the round in which the pair was last tried, in any unit; None if all
         are equal.
@@ -130,16 +129,16 @@ class Grid:
 
     @property
     def best_is_tuned(self) -> bool:
-        """Whether the best pair is best with tuned cuts."""
+        """Whether the best pair is best with tuned thresholds."""
         return self._choice(np.ones(self.n_splits, dtype=bool))[0] is self.tuned
 
     @property
     def best_score(self) -> float:
         """Minus the mean cost when each fold is decided by the choice of the other folds.
 
-        The least mean cost of the grid has been chosen for being the least, so it promises too much; this cost is of
-        rows that the choice has not seen. Folds that test some of the same rows do not choose for each other, unless
-        all do. With a single fold there is nothing else to choose by, and it is the least.
+        The least mean cost of the grid is optimistic, because it was chosen for being the least. This cost is on rows
+        that the choice has not seen. Folds that test some of the same rows do not choose for each other, unless all
+        folds do. With a single fold there is nothing else to choose by, and it is the least mean cost.
         """
         folds = np.arange(self.n_splits)
         used = np.flatnonzero(np.isfinite(self.costs[self.rows == self.rows.max()]).any(axis=0))
@@ -153,7 +152,7 @@ class Grid:
         return -float(mean_of_folds(np.array(costs), np.array(masses))) if len(used) else np.nan
 
     def tuned_near(self, left_out: int = -1) -> NDArray[np.float64]:
-        """The costs with tuned cuts of the pairs near the best, of all rows or without the test rows of a fold."""
+        """The costs of the pairs near the best with tuned thresholds, on all rows or without a fold's test rows."""
         assert self.tuned is not None  # noqa: S101 (asked for only if there are tuned cuts)
         return self.tuned if self.near is None else np.where(self.near[:, :, left_out, np.newaxis], self.tuned, np.nan)
 
@@ -162,7 +161,8 @@ class Grid:
     ) -> tuple[NDArray[np.float64], tuple[int, int]]:
         """Return the table (`costs` or `tuned`) and the pair that these folds choose.
 
-        Tuned cuts are chosen unless they change nothing, or cost more than Bayes' by a standard error over the folds.
+        Tuned thresholds are chosen unless they change nothing, or cost more than Bayes' by a standard error over the
+        folds.
         """
         place = self._least(self.costs, folds)
         if self.tuned is None:
@@ -176,7 +176,7 @@ class Grid:
             return self.costs, place
         mean, n = float(mean_of_folds(more, mass)), len(more)
         error = np.sqrt((((more - mean) * mass / mass.sum()) ** 2).sum() * n / (n - 1)) if n > 1 else 0.0
-        # where a single fold differs, the two are equal but for rounding
+        # where a single fold differs, the two are equal up to rounding
         return (self.costs, place) if mean > error * (1.0 + TIE) else (self.tuned, near)
 
     def _least(self, costs: NDArray[np.float64], folds: NDArray[np.bool_]) -> tuple[int, int]:
@@ -233,7 +233,7 @@ class Grid:
 
 
 def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weighted mean over the last axis, the folds, without those that are nan; nan if all are."""
+    """The weighted mean over the last axis, the folds, without nan; nan if all are."""
     known = np.isfinite(values)
     total = np.where(known, mass * values, 0.0).sum(axis=-1)
     weight = np.where(known, mass, 0.0).sum(axis=-1)

@@ -5,10 +5,10 @@ last round uses two of the folds, which test 12,000 rows: as many as are needed 
 
 The best gamma changes with the number of rows, by a factor that depends on the set: from 500 to 8,000 rows of the sets
 that `subsample` names it grew by 1, 4, 4 and 64, and fell by 16 where nearly all rows were rejected. So every gamma
-keeps its best two pairs in the second round, and in later ones the gamma above that of the best pair keeps its best
-one. Without this, the search on 6,000 rows of covtype 1 v 2 chose a gamma too small by a factor of 4, and its machine
-cost 0.132 a row instead of 0.126. The best C may grow, too: the C above that of the best pair is tried with its gamma,
-without which 12,000 rows of the same set cost 0.113 instead of 0.110. Both were found on these sets.
+keeps its best two pairs in the second round. In later rounds the next larger gamma than the best pair's keeps its best
+pair. Without this, the search on 6,000 rows of covtype 1 v 2 chose a gamma too small by a factor of 4, and its machine
+cost 0.132 a row instead of 0.126. The best C may grow, too: the next larger C is tried with the best pair's gamma.
+Without it, 12,000 rows of the same set cost 0.113 instead of 0.110. Both were found on these sets.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]
 BEYOND = 5000  # rows beyond which search="auto" halves
 FIRST = 2000  # rows of the first round: its kernel matrices fit the processor's cache
 GROWTH = 2.5  # of the rows from round to round
-LEAST = 1.5, 3.0  # the last round has so many times the rows of the one before, if that is the second, or a later one
-FEWER = 4  # one pair in so many stays
+LEAST = 1.5, 3.0  # the last round has this many times the rows of the one before, if that is the second, or a later one
+FEWER = 4  # one pair in this many stays
 LAST = 3  # pairs on all rows, from the third round on; twice as many on up to MEDIUM rows
 MEDIUM = 15_000
 PER_GAMMA = 2  # pairs of each gamma that stay for the second round
@@ -55,7 +55,7 @@ class Schedule:
 
     @classmethod
     def of(cls, rows: int, pairs: int) -> Self:
-        """Plan the search over so many pairs on so many rows."""
+        """Plan the search over this many pairs on this many rows."""
         if pairs <= LAST or rows <= FIRST:
             return cls.full(rows, pairs)
         sizes = [FIRST]
@@ -72,12 +72,12 @@ class Schedule:
         return cls((rows,), (pairs,))
 
     def after(self, k: int, folds: int) -> list[tuple[int, int]]:
-        """The rows and fits of the rounds after the k-th, with so many folds, and of the last fit, to all rows."""
+        """The rows and fits of the rounds after the k-th, with this many folds, and of the last fit, to all rows."""
         later = zip(self.sizes[k + 1 :], self.pairs[k + 1 :], strict=True)
         return [*((size, pairs * _folds(size, folds)) for size, pairs in later), (self.sizes[-1], 1)]
 
     def scores(self, folds: int) -> int:
-        """The number of scores in memory at a time, of all rounds the most."""
+        """The largest number of scores in memory at a time, over all rounds."""
         return max(
             size * pairs * (_folds(size, folds) if len(self.sizes) > 1 else folds)
             for size, pairs in zip(self.sizes, self.pairs, strict=True)
@@ -102,8 +102,9 @@ def _folds(rows: int, folds: int) -> int:
 def halved(rounds: Rounds, splits: Splits, groups: Groups | None, schedule: Schedule) -> list[Round]:
     """Run the rounds of the schedule and return those that count.
 
-    Under a time limit, a later round has only as many pairs as are likely to finish. If that is less than two, or if it
-    is cut short after all, the search ends with the round before, where all pairs were compared on the same rows.
+    Under a time limit, a later round has only as many pairs as are likely to finish. If these are fewer than two, or if
+    the round is cut short after all, the search ends with the round before, where all pairs were compared on the same
+    rows.
     """
     code, weight, tasks = rounds.training.code, rounds.training.sample_weight, len(rounds.training.tasks)
     n, deadline = len(code), rounds.fits.limits.until
@@ -144,9 +145,9 @@ def survivors(
 ) -> NDArray[np.bool_]:
     """Mark the pairs that stay, (Cs, gammas), by their means, which are nan for pairs not in the round.
 
-    They are the best ones, with equal costs ordered by the disorder of the scores; but first come the best two of
-    every gamma, as far as `count` allows, or otherwise the best pair, the best one with the next larger gamma, and the
-    best pair's gamma with the next larger C, which may come back.
+    They are the best ones, with equal costs ordered by the disorder of the scores. But first come the best two of every
+    gamma, as far as `count` allows; otherwise the best pair, the best one with the next larger gamma, and the best
+    pair's gamma with the next larger C, even if that pair had dropped out.
     """
     order = np.lexsort((disorder.ravel(), significant(costs.ravel())))  # nan is last
     place = np.empty(costs.shape)

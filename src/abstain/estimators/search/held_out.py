@@ -1,4 +1,4 @@
-"""The test rows of all folds with their scores: what decisions on them cost, and how their scores are read best.
+"""The test rows of all folds with their scores: what decisions on them cost, and how best to read their scores.
 
 Each fold is decided with the correction of the other folds, so that no row's label affects its own decision.
 
@@ -83,7 +83,7 @@ def corrections(
     return [Correction(float(t), float(b)) for t, b in shrunk_sigmoids(scores, sign, weight, first)]
 
 
-ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
+ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other thresholds
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Pricing:
     code : intp array of shape (n,)
         The classes of the training rows.
     row_costs : CostTable or None
-        Their own costs, if any; else those of the rule count, or an error costs 1.
+        Their own costs, if any; otherwise the costs of the rule count, or an error costs 1.
     """
 
     rule: Rule
@@ -180,10 +180,10 @@ class HeldOutRows:
         return len(np.unique(self.fold)) > 1 and can_be_tuned(rule, self.code, self.row)
 
     def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
-        """Mark the pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan.
+        """Mark the pairs with a mean cost within a standard error of the least; pairs with `costs` of nan do not count.
 
-        The shape is (pairs, folds + 1): without the test rows of each fold, so that these have no part in the choice
-        that they judge, and last for all rows.
+        The shape is (pairs, folds + 1): without the test rows of each fold, so that they have no part in the choice
+        that they judge, and last, on all rows.
         """
         near = np.zeros((len(costs), n_splits + 1), dtype=bool)
         finished = np.flatnonzero(np.isfinite(costs))
@@ -205,7 +205,7 @@ class HeldOutRows:
     def tuned_costs(
         self, pairs: NDArray[np.intp], pricing: Pricing
     ) -> tuple[NDArray[np.float64], list[Correction]]:
-        """Return the mean cost of these pairs on every fold with the correction of the other folds, and that of all.
+        """Return the mean cost of these pairs on every fold with the correction of the other folds, and the one of all.
 
         The costs have the shape (pairs, folds), for the folds that are there.
         """

@@ -105,8 +105,8 @@ class Round:
     costs : float64 array of shape (Cs, gammas, folds)
         Mean costs on the test rows; nan for fits that were not tried or did not finish.
     disorder : float64 array of shape (Cs, gammas, folds)
-        Likewise the share of the pairs of test rows, one of a class and one of the rest, whose scores are in the wrong
-        order, 1 - AUC. It orders pairs with equal costs: on few rows, many reject every row.
+        Likewise 1 - AUC: the share of pairs of test rows, one of a class and one of the rest, with scores in the wrong
+        order. It orders pairs of C and gamma with equal costs: on few rows, many reject every row.
     """
 
     rows: NDArray[np.intp]
@@ -158,7 +158,7 @@ class Rounds:
     ) -> Round:
         """Make the fits marked by `tried`, (gammas, folds, Cs).
 
-        Under a time limit with `coarse`, the middle of the grid comes first, as all may not be done in time.
+        Under a time limit with `coarse`, the middle of the grid comes first, in case time runs out.
         """
         limited = self.fits.limits.until is not None and self.fits.coarse_first
         folds, held_out = self._folds(rows, splits, tried), None
@@ -212,7 +212,7 @@ def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
 
 
 def wrong_order(code: NDArray[np.intp], score: NDArray[np.float64]) -> float:
-    """1 - AUC, with ties as half and 1/2 if there is one class only; the mean over each of several classes."""
+    """1 - AUC, where ties count half, and 1/2 if there is one class only; for several classes, the mean over them."""
     if score.ndim > 1:
         return float(np.mean([wrong_order((code == k).astype(np.intp), each) for k, each in enumerate(score.T)]))
     positive = int(np.sum(code == 1))

@@ -39,7 +39,7 @@ class Searched(Fitted):
     grid : Grid
         The costs of all pairs on all folds, from which the pair was chosen.
     trained : machine
-        As training left it; proof, sets and objective are of this one.
+        As training left it; proof, sets and objective are for this machine.
     scale, shift : float
         1 and 0 unless the score was tuned.
     """
@@ -58,7 +58,7 @@ class Searched(Fitted):
 
 
 class SearchMixin:
-    """Everything of `RejectSVCCV` and `LinearRejectSVCCV` but their parameters, and what they fit."""
+    """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
     _fitted_kind: ClassVar[type[Searched]]
@@ -127,7 +127,7 @@ class SearchMixin:
     def _search(
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float
     ) -> tuple[Grid, Correction]:
-        """Return the costs of the grid, and how the scores of the best pair are read."""
+        """Return the costs of the grid, and how to read the scores of the best pair."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
@@ -149,7 +149,7 @@ class SearchMixin:
     def _complaint(
         self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
     ) -> str | None:
-        """The warning about rounds and fits of the search that did not end as planned; None if all did."""
+        """Return the warning about rounds and fits of the search that did not end as planned; None if all did."""
         if parts := list(not_tried(schedule, rounds, Cs, gammas)):
             return (
                 f"{type(self).__name__} ran out of time: {', and '.join(parts)}; raise time_limit={self.time_limit} or "
@@ -173,5 +173,5 @@ class SearchMixin:
     cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
     cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
     n_splits_ = fitted("grid.n_splits", "The number of folds.")
-    score_scale_ = fitted("scale", "The score is this times the score that training gave, plus `score_shift_`.")
-    score_shift_ = fitted("shift", "What is added to the score that training gave, times `score_scale_`.")
+    score_scale_ = fitted("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
+    score_shift_ = fitted("shift", "What is added to `score_scale_` times the trained machine's score.")

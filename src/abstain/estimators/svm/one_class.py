@@ -50,11 +50,11 @@ class FittedOneClass:
 class OneClassSVM(
     ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator  # type: ignore[misc]
 ):
-    """Support vector machine of one class, which scores how usual a row is, given rows without labels.
+    """Support vector machine of one class: it learns from rows without labels, and scores how usual a row is.
 
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
-    is the sum of the weights s: at most a share `nu` of the training rows scores below the offset, at least a share
-    `nu` are support vectors. The machine is that of scikit-learn's ``OneClassSVM``, with a certificate.
+    is the sum of the weights s: at most a share `nu` of the training rows scores below the offset, and at least a share
+    `nu` are support vectors. The machine is the same as scikit-learn's ``OneClassSVM``, with a certificate.
 
     Parameters
     ----------
@@ -92,15 +92,15 @@ class OneClassSVM(
     intercept_ : ndarray of shape (1,)
         Minus the offset.
     offset_ : float
-        The score below which a row counts as unusual. If nu = 1 it may be any number from the largest score of the
-        training rows on, and is that one.
+        The score below which a row counts as unusual. If nu = 1, any number from the largest score of the training rows
+        on is optimal, and the largest score is used.
     coef_ : ndarray of shape (1, n_features)
         Linear kernel only.
     objective_, dual_objective_, duality_gap_ : float
-        The certificate: primal value, dual value, and their difference, with what rounding may hide of it, relative to
-        the larger of their sizes; it bounds how far from optimal the machine is. Both are negative at the optimum, or 0
-        if no h separates the rows from the origin: the difference is then relative to a millionth of the largest
-        ``1/2 ||h||^2`` that these coefficients could have.
+        The certificate: primal value, dual value, and their difference, plus what rounding may hide, relative to the
+        larger of their absolute values. It bounds how far from optimal the machine is. Both values are negative at the
+        optimum, or 0 if no h separates the rows from the origin; then the difference is relative to a millionth of the
+        largest ``1/2 ||h||^2`` that these coefficients could have.
     proof_ : Proof
         The certificate and how the solver ended.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
@@ -144,7 +144,7 @@ class OneClassSVM(
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+            Weights of the rows. A weight of k is the same as repeating the row k times; 0 leaves it out.
 
         Returns
         -------
@@ -176,13 +176,13 @@ class OneClassSVM(
         sign, total = np.ones(len(kept), dtype=np.int8), float(self.nu) * float(weight.sum())
         size = np.abs(known.diagonal(X))
         unit = _power_of_two(total * (float(np.median(size)) or float(size.max())))
-        # no coefficient exceeds the total, so weights need not, and the losses of rows that may not have any stay small
+        # no coefficient exceeds the total, so weights need not; this keeps the losses of rows that may have none small
         weight = np.minimum(weight[kept], total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
         return Posed(problem, rows, kernel, kept, as_posed), unit
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """How usual each row is: the machine's score without the offset, larger where the training rows lie.
+        """Return how usual each row is: the machine's score without the offset, larger where the training rows lie.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class OneClassSVM(
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return -1 for rows that score below the offset and +1 for the others.
 
-        The training rows whose score decides the offset count as usual: it is lowered by a trillionth.
+        The training rows that determine the offset count as usual: the offset is lowered by a trillionth.
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
@@ -224,11 +224,11 @@ def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np
 
 
 def _power_of_two(size: float) -> float:
-    """Return the power of two next to a size: numbers are divided by it, and multiplied again, without rounding."""
+    """Return the power of two next to a size: dividing and multiplying numbers by it does not round."""
     return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if 0.0 < size < np.inf else 1.0
 
 
 def _in_units(unit: float, machine: KernelMachine, proof: Proof) -> tuple[KernelMachine, Proof]:
-    """Return a machine and its proof in units of the weights as they were given; the violation remains a share."""
+    """Return a machine and its proof in the caller's units of the weights; the violation remains a share."""
     objectives = {name: getattr(proof, name) * unit * unit for name in ("objective", "dual_objective")}
     return replace(machine, coef=machine.coef * unit, bias=machine.bias * unit), replace(proof, **objectives)

@@ -64,13 +64,13 @@ def reject_svc_path(
     -------
     RegularizationPath
         ``breakpoints``, and ``at(C)`` -> (beta of all training rows, intercept), for every C in the range. Each answer
-        is certified to a relative duality gap of 1e-6, by one product of the kernel matrix with beta; where rounding
-        does not allow that, `at` raises a ValueError.
+        is certified to a relative duality gap of 1e-6, by one product of the kernel matrix with beta; if rounding
+        prevents this, `at` raises a ValueError.
 
     Raises
     ------
     ValueError
-        If rounding hides the path from some C on: the error gives this C. The path is certified as it is followed.
+        If rounding hides the path from some C on: the error states this C. The path is certified as it is followed.
 
     Examples
     --------

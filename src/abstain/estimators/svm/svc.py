@@ -29,24 +29,24 @@ class RejectSVC(
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
     hinge of the stated costs [1]_, and decides by Chow's rule: ``classes_[1]`` above the upper of the two
     `thresholds_`, ``classes_[0]`` below the lower, reject in between. Without costs the loss is the plain hinge,
-    nothing is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate. Where the kernel is not
-    positive semidefinite, as "sigmoid" seldom is, the problem has several stationary points: the machine may then be
-    another one than that of ``SVC``, and `status_` is "inaccurate".
+    nothing is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate. If the kernel is not
+    positive semidefinite ("sigmoid" seldom is), the problem has several stationary points: the machine may then differ
+    from ``SVC``'s, and `status_` is "inaccurate".
 
-    With more than two classes and costs there is a machine for each class against the rest. Where a wrong answer k
-    costs e_k whatever is true, and rejecting less than half of it, the loss of machine k is tangent at the probability
-    1 - reject / e_k, and k is answered if its score exceeds the log-odds of that: Bayes' rule, if there are enough
-    rows [3]_. For other costs the action of least expected cost is taken, under probabilities made from all scores; no
-    theorem covers this step. Bayes' cuts may reject too much at a C that was not chosen for them: `RejectSVCCV` places
-    them by held-out scores. Without costs there is a machine for each pair of classes, and the labels are those of
-    ``SVC``.
+    With more than two classes and costs there is a machine for each class against the rest. If a wrong answer k costs
+    e_k, whatever the true class is, and rejecting costs less than half of it, then the loss of machine k is tangent at
+    the probability 1 - reject / e_k, and k is answered if its score exceeds the log-odds of this probability. With
+    enough rows this is Bayes' rule [3]_. For other costs the action of least expected cost is taken, under
+    probabilities computed from all scores; no theorem covers this step. Bayes' thresholds may reject too much at a C
+    that was not chosen for them: `RejectSVCCV` places them by held-out scores. Without costs there is a machine for
+    each pair of classes, and the labels are the same as ``SVC``'s.
 
     Parameters
     ----------
     costs : Costs, Actions or None, default=None
-        Costs of the errors and of a reject. If None, nothing is rejected, unless `fit` is given the costs of each row
-        (``row_costs``), which then have to be given to `predict` too. With `Actions` the loss has a tangent at each of
-        their cuts, and `predict` gives the name of the cheapest action. For more than two classes:
+        Costs of the errors and of a reject. If None, nothing is rejected, unless you pass the costs of each row
+        (``row_costs``) to `fit`; then pass them to `predict` too. With `Actions` the loss has a tangent at each of
+        their thresholds, and `predict` returns the name of the cheapest action. For more than two classes:
         ``Costs(reject=r)``, or `Costs.from_table` with a cost for each pair of classes.
     C : float, default=1.0
         Weight of the losses against the regulariser.
@@ -61,19 +61,19 @@ class RejectSVC(
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     rule : "chow", "bartlett-wegkamp" or BartlettWegkamp, default="chow"
-        How rejecting is decided, and the units of the loss. The rule of Bartlett & Wegkamp [2]_ is for symmetric
-        costs only.
+        How to decide whether to reject, and the units of the loss. The rule of Bartlett & Wegkamp [2]_ is for equal
+        error costs only.
     pos_label : label, default=None
         The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
-        The label that `predict` gives a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0
-        for {-1, +1}, otherwise the smaller class minus 1.
+        The label that `predict` returns for a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and
+        booleans, 0 for {-1, +1}, otherwise the smaller class minus 1.
     class_weight : dict, "balanced" or None, default=None
         Factors on C for each class; "balanced" gives both classes the same total weight.
     solver : {"auto", "smo", "active-set"}, default="auto"
-        "auto" is SMO, then polished to near machine precision where that is cheap, as for small problems; for the
-        linear kernel with more than 1,000 rows, at least 5 for each of up to 500 features, Newton steps on the weights.
-        "active-set" gives the exact optimum at any size.
+        "auto" is SMO, polished to near machine precision where that is cheap, as for small problems. For the linear
+        kernel with more than 1,000 rows, and at least 5 rows for each of up to 500 features, it is Newton steps on the
+        weights. "active-set" finds the exact optimum at any size.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the score, at which the solver may stop. It
         continues while the relative duality gap is above ten times `tol` (or above 0.01, if that is more).
@@ -103,17 +103,18 @@ class RejectSVC(
         The bias; one for each machine of more than two classes.
     coef_ : ndarray of shape (1, n_features)
     thresholds_ : Thresholds, or Levels with `Actions`
-        Thresholds on the score, which is oriented to ``classes_[1]``; missing in a machine fitted with row costs and
-        ``costs=None``, which has two for each row that it decides. For more than two classes an array with Bayes' cut
-        on the score of each class, where the costs have such cuts.
+        Thresholds on the score, which is oriented to ``classes_[1]``. A machine fitted with row costs and
+        ``costs=None`` does not have them: it computes two for each row that it decides. For more than two classes, an
+        array with Bayes' threshold on the score of each class, if the costs have such thresholds.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
         knots. Shape (n_classes, n_samples) for more than two classes; they do not exist without costs.
     objective_, dual_objective_, duality_gap_ : float
         The certificate: primal value, dual value, and their difference relative to the primal value, which bounds how
-        far from optimal the machine is. For more than two classes, those of the sum of the problems of all machines.
+        far from optimal the machine is. For more than two classes, they are for the sum of the problems of all
+        machines.
     proof_, proofs_ : Proof, tuple of Proof
-        The certificate, and that of each machine; for two classes there is one.
+        The certificate, and the certificate of each machine; for two classes there is one.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
         How the solver ended; the worst one of several machines.
     n_iter_ : int
@@ -157,12 +158,12 @@ class RejectSVC(
         y : array-like of shape (n_samples,)
             Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+            Factors on C for each row. A weight of k is the same as repeating the row k times; 0 leaves it out.
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
             Costs of each row, in place of `costs`: false positive, false negative and reject, or false positive, false
             negative, reject negative and reject positive; a frame has these as column names, with underscores. A row
-            with twice the costs counts twice: C applies to a row whose two error costs have the sum of those of
-            `costs`, or the mean sum of the rows if ``costs=None``.
+            with twice the costs counts twice: C applies as it is to a row whose two error costs add up to the same sum
+            as in `costs`, or to the mean sum of all rows if ``costs=None``.
 
         Returns
         -------
@@ -203,7 +204,7 @@ class RejectSVC(
 
     @property
     def sets_(self) -> NDArray[np.int8]:
-        """Which piece of the loss each training row lies on; of several classes, a row for each."""
+        """Which piece of the loss each training row lies on; for several classes, a row for each."""
         if self._now.sets is None:
             raise AttributeError("sets_ exists for two classes, and with costs; pairs of classes have no common loss.")
         return read_only(self._now.sets)

@@ -29,12 +29,12 @@ class FittedSearch(Searched, FittedSVC):
 class RejectSVCCV(SearchMixin, RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
-    The reject cost is never chosen: you state it. The score is corrected by the scores of held-out rows (`cuts`),
-    which show where a machine trained on few rows is too sure of itself, or not sure enough. All fits of the
-    search run in one native call: a kernel matrix per gamma serves all folds and all C where `cache_size` has room for
-    it, each fit starts from the one before with the next smaller C, and the folds share `n_jobs` threads. Beyond 5,000
-    rows, pairs are compared on subsamples first. The machine is then fitted to all rows with the best pair; ties go to
-    the smaller C, then to the smaller gamma.
+    The reject cost is never chosen: you state it. The score is corrected by the scores of held-out rows (`cuts`), which
+    show where a machine trained on few rows is overconfident, or underconfident. All fits of the search run in one
+    native call: one kernel matrix per gamma serves all folds and all C if it fits into `cache_size`, each fit starts
+    from the fit with the next smaller C, and the folds share `n_jobs` threads. Beyond 5,000 rows, pairs are compared on
+    subsamples first. The machine is then fitted to all rows with the best pair; ties go to the smaller C, then to the
+    smaller gamma.
 
     Parameters
     ----------
@@ -46,64 +46,65 @@ class RejectSVCCV(SearchMixin, RejectSVC):
         Values of gamma to try (numbers, "scale" or "auto"); a number k stands for the gamma of "scale" times
         ``4 ** linspace(-2, 2, k)``. Has no effect for kernels without gamma.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
-        `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold. Rows of
-        weight 0 are in none of these folds. Pairs are row numbers or masks; a row given twice counts twice.
+        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If you
+        pass `groups` to `fit`, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold. Rows of
+        weight 0 are in none of these folds. Pairs (train, test) are row numbers or masks; a row that occurs twice
+        counts twice.
     cuts : {"tuned", "bayes"}, default="tuned"
-        "bayes": the score of `RejectSVC`, cut at Bayes' thresholds of the costs. "tuned": the machine is rescaled, so
-        that its score is ``scale * f + shift`` of the trained f, cut at the same thresholds: Platt's sigmoid, fitted
-        to the held-out scores and shrunk towards f itself, so that few rows change little. Of the pairs within one
-        standard error of the least mean cost, the one that costs least when tuned is chosen, each fold with the
-        sigmoid of the other folds; the final one comes from all held-out scores. The trained score stays if tuning
-        changes nothing or costs more by a standard error, if one class has fewer than ten held-out rows, with a single
-        fold, without costs, and for rules other than "chow", which have thresholds of their own. With more than
-        two classes "tuned" is the action of least expected cost under a softmax of the scores, corrected by Platt's
-        sigmoid of the likeliest class's lead; its three numbers are fitted to held-out scores, and the pair is chosen,
-        in the same way.
+        "bayes": the score of `RejectSVC`, with Bayes' thresholds. "tuned": the machine is rescaled, so that its score
+        is ``scale * f + shift`` of the trained f, with the same thresholds. This is Platt's sigmoid, fitted to the
+        held-out scores and shrunk towards f itself, so that few rows change little. Among the pairs within one standard
+        error of the least mean cost, the one that costs least when tuned is chosen. To compare them, each fold uses the
+        sigmoid of the other folds; the final sigmoid is fitted to all held-out scores. The trained score is kept if
+        tuning changes nothing or costs more by a standard error, if one class has fewer than ten held-out rows, with a
+        single fold, without costs, and for rules other than "chow", which have their own thresholds. With more than two
+        classes "tuned" is the action of least expected cost under a softmax of the scores, corrected by Platt's sigmoid
+        of the likeliest class's lead; its three numbers are fitted to held-out scores, and the pair is chosen, in the
+        same way.
     search : {"auto", "full", "halving"}, default="auto"
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
-        ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
-        10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
-        "halving" beyond 5,000 rows.
+        ones on larger subsamples, and the best three on all rows (more than three up to 15,000 rows), on as many folds
+        as are needed to test 10,000 rows. Subsamples are parts of the folds; if there are many groups, they have whole
+        groups. "auto" is "halving" beyond 5,000 rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
-        `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins with the
-        middle of the grid, then tries every eighth, fourth, second C and gamma, then all; or ends with a smaller
-        subsample. What is not finished by then counts as not tried, with a warning that says what that is.
+        `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins in the middle
+        of the grid, then tries every eighth, fourth and second C and gamma, then all; or it ends with a smaller
+        subsample. Fits that are not finished by then count as not tried, and a warning says which.
 
     Attributes
     ----------
     C_, gamma_ : float
         The chosen pair; ``gamma_`` is nan for kernels without gamma.
     best_score_ : float
-        Minus the mean cost of the held-out rows, each counted by its weight, of which the choice has not seen any: each
-        fold is decided by the pair and the cuts that the other folds choose. (The largest ``mean_test_score`` has been
-        chosen for being the largest, so it promises too much. With a single fold, `best_score_` is that.) If `cv`
-        repeats, each repeat chooses for itself; where all folds test some of the same rows, as with `ShuffleSplit`, the
-        choice has seen those. The rounds of "halving" before the last have seen all folds. On few rows it
-        can be off either way: the folds that choose are fitted on the rows that they judge, which promises too much,
-        and on fewer rows than the final machine, which promises too little. On 60 rows of three simulated sets the true
-        cost was 1 % and 3 % higher, and 12 % lower (standard errors 1 % to 2 %); on 150 rows of the first two there was
-        no difference. nan if no fit of the search ended within `time_limit`.
+        Minus the mean cost, weighted by row, of held-out rows that the choice has not seen: each fold is decided with
+        the pair and the thresholds that the other folds choose. (The largest ``mean_test_score`` is optimistic, because
+        it was chosen for being the largest. With a single fold, it is also `best_score_`.) If `cv` repeats, each repeat
+        chooses for itself; if all folds test some of the same rows, as with `ShuffleSplit`, the choice has seen those
+        rows. The rounds of "halving" before the last have seen all folds. On few rows `best_score_` can be off either
+        way. It is too optimistic because the folds that choose are fitted on the rows that they judge, and too
+        pessimistic because they are fitted on fewer rows than the final machine. On 60 rows of three simulated sets the
+        true cost was 1 % and 3 % higher, and 12 % lower (standard errors 1 % to 2 %); on 150 rows of the first two
+        there was no difference. nan if no fit of the search ended within `time_limit`.
     cv_reject_rate_ : float
-        Share of the held-out rows that the chosen pair rejects, each counted by its weight, on the folds that it
-        finished; nan if there are none, and in a machine loaded from a file.
+        Share of the held-out rows, weighted by row, that the chosen pair rejects on the folds that it finished; nan if
+        there are none, and in a machine loaded from a file.
     cv_results_ : dict of ndarray
-        In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
-        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts. Means
-        are of all held-out rows: a fold counts by the weight of its test rows, not as much as any other;
-        ``mean_tuned_score`` with tuned cuts, for the pairs within a standard error of the best. nan for fits that did
-        not finish and folds that were not used. ``n_resources`` is the number of rows on which the pair was last tried,
-        and the scores are from there; only pairs with the largest number are chosen from, and they rank first.
+        In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``, ``split<k>_test_score``,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' thresholds. Means are over all
+        held-out rows, so a fold counts by the weight of its test rows. ``mean_tuned_score`` is with tuned thresholds,
+        for the pairs within a standard error of the best. nan for fits that did not finish and folds that were not
+        used. ``n_resources`` is the number of rows on which the pair was last tried, and the scores are from that
+        round; only pairs with the largest number can be chosen, and they rank first.
     n_splits_ : int
         Number of folds.
     score_scale_, score_shift_ : float
-        The scale and shift of tuned cuts; 1 and 0 otherwise, and with more than two classes.
+        The scale and shift of tuned thresholds; 1 and 0 otherwise, and with more than two classes.
 
-    All fitted attributes of `RejectSVC` are those of the last fit, on all rows. `dual_coef_`, `intercept_` and `coef_`
-    are those of the score. The certificate and `sets_` are of the machine before it was rescaled: its coefficients are
-    ``dual_coef_ / score_scale_``, its bias ``(intercept_ - score_shift_) / score_scale_``.
+    All fitted attributes of `RejectSVC` come from the last fit, on all rows. `dual_coef_`, `intercept_` and `coef_` are
+    for the corrected score. The certificate and `sets_` are for the machine before it was rescaled: its coefficients
+    are ``dual_coef_ / score_scale_``, its bias ``(intercept_ - score_shift_) / score_scale_``.
 
     Examples
     --------

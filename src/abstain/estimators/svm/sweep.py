@@ -85,7 +85,7 @@ def reject_price_sweep(
 
 
 def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
-    """Return coefficients for the new loss that keep every row in its set and its relative position in it.
+    """Return coefficients for the new loss that keep every row in its set, at the same relative position.
 
     ::
 

@@ -32,16 +32,16 @@ class EmbeddedPrimal(EmbeddedLimits):
 
     It starts from u = 0, with smooth loss steps that are made steeper in stages, and from the plain SVM of the same C.
     Then it makes `hops` hops: each weights rows or changes the costs at random for one descent, and descends again.
-    Where hops no longer lead down, they go on from a new point, then from the lowest one again. Last come the points in
-    `starts`. The search runs on `EmbeddedProblem.rounded`; every point that comes near the lowest so far is polished on
-    the problem itself, and the solution is the lowest of these. So more hops or more starts never raise F.
+    Where hops no longer lead down, the search goes on from a new point, then from the lowest one again. Last come the
+    points in `starts`. The search runs on `EmbeddedProblem.rounded`; every point that comes near the lowest so far is
+    polished on the problem itself, and the solution is the lowest of these. So more hops or more starts never raise F.
 
     Parameters
     ----------
     hops : int or None
-        None is `hops_for` the problem: as many as take about 0.2 s, between 48 and 2,000.
+        None means `hops_for` the problem: as many as take about 0.2 s, between 48 and 2,000.
     seed : int
-        The same seed gives the same solution.
+        The same seed leads to the same solution.
     max_iter, time_limit, progress
         As in `EmbeddedLimits`: descent steps, and `progress` gets the size of the projected gradient.
     """

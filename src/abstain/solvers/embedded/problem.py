@@ -80,7 +80,7 @@ class EmbeddedProblem:
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
 
     def rounded(self) -> Self:
-        """Return the problem in rounded numbers, its rows in a canonical order: rounding diverts no search on it."""
+        """Return the problem in rounded numbers, with its rows in a canonical order: rounding diverts no search."""
         z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
         order = canonical_order(z, self.sign)
         return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
@@ -101,7 +101,7 @@ class EmbeddedProblem:
 
 @dataclass(frozen=True)
 class EmbeddedLimits:
-    """When a solver of the problem stops, and whom it tells how far it is.
+    """When a solver of the problem stops, and what it calls with its progress.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class EmbeddedLimits:
     time_limit : float or None
         Seconds after which it stops, with status ``time_limit``.
     progress : callable or None
-        Called with the iterations and what should become small about every 20 ms; True stops the solver.
+        Called about every 20 ms with the iterations and the quantity that should become small; True stops the solver.
     """
 
     max_iter: int = 1_000_000
@@ -155,7 +155,7 @@ def _principal_axes(
 
 
 def _orientation(z: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return a rotation of axes that could be any, from sums over the rows that turn with the axes."""
+    """Fix the rotation of axes that are otherwise arbitrary, by sums over the rows that turn with the axes."""
     length = np.sqrt(np.square(z).sum(axis=1))
     length /= length.max() or 1.0
     moments = z.T @ ((sign + 0.5)[:, np.newaxis] * length[:, np.newaxis] ** np.arange(1, z.shape[1] + 1))
