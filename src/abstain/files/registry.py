@@ -202,7 +202,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     classes, _ = classes_and_cuts(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
-    if _is_tuned(classifier) and not fields.flag("tuned_score"):
+    if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
         raise ModelFileError(
             "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
             "and save it again."

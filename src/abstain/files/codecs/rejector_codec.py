@@ -108,10 +108,11 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     fields.take("method", str)
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
-    held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
+    held_out = fields.maybe("held_out", bool, default=_implied(estimator, rows))
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=fields.flag("by_row"))
+    by_row = fields.maybe("by_row", bool, default=False)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=by_row)
     if isinstance(found.error_bound, ErrorBound) and not held_out:
         warn_caller(NOT_CERTIFIED)
     return found

@@ -114,9 +114,9 @@ class Fields:
             raise ModelFileError(f"the field {name!r} of the {self._where} must be {kind.rule}{shown}.")
         return found
 
-    def flag(self, name: str) -> bool:
-        """Take a field that is only there if it is true."""
-        return name in self._left and bool(self.take(name, bool))
+    def maybe(self, name: str, *kinds: Kind | type, default: Any = None) -> Any:
+        """Take a field that may be missing."""
+        return self.take(name, *kinds) if name in self._left else default
 
     def inner(self, name: str, where: str = "") -> Fields:
         """Take a field that has named fields itself."""
@@ -180,6 +180,16 @@ def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int
                     f"the array {name!r} of the {where} has shape {array.shape}, which does not match the other fields."
                 )
     return numbers
+
+
+def stored(given: Mapping[str, Any], specs: Layout) -> Arrays:
+    """Return the arrays of a layout, in its order, with its dtypes, and with a first axis of 1 where one is missing."""
+    found = {}
+    for name, (dtypes, shape) in specs.items():
+        array = np.asarray(given[name])
+        array = array[np.newaxis] if array.ndim < len(shape) else array
+        found[name] = array if array.dtype.newbyteorder("<").str in dtypes else array.astype(dtypes[0])
+    return found
 
 
 def within(arrays: Arrays, prefix: str) -> Arrays:

@@ -22,7 +22,7 @@ from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
-from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
+from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.schema import Fields, Layout, fitting, layout
 from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
@@ -90,8 +90,8 @@ MACHINES = table(
         _machine(RejectSVC, svc_parts, svc_from),
         _machine(RejectSVCCV, svc_parts, svc_from),
         _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
-        _machine(LinearRejectSVC, linear_parts, linear_from),
-        _machine(LinearRejectSVCCV, linear_parts, linear_from),
+        _machine(LinearRejectSVC, svc_parts, svc_from),
+        _machine(LinearRejectSVCCV, svc_parts, svc_from),
     ]
 )
 DETECTORS = table(  # which do not classify
