@@ -46,7 +46,6 @@ def embedded_from(
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
         raise ModelFileError("its reject band is not possible: eps must lie between 0 and 1, and be 0 without rejects.")
-    schema.fitting(schema.beside(arrays, MACHINE), {}, "machine", {})
     given = fields.inner("machine")
     form = EXPANSION if "kernel" in given else LINEAR
     machine = machine_from(form, given, schema.within(arrays, MACHINE), d=n_features)

@@ -37,7 +37,6 @@ def one_class_from(estimator: OneClassSVM, fields: Fields, arrays: Arrays, n_fea
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
     del estimator
     machine = machine_from(EXPANSION, fields.inner("machine"), within(arrays, MACHINE), d=n_features)
-    fitting(beside(arrays, MACHINE), {}, "machine", {})
     return FittedOneClass(replace(machine, balanced=False), *proofs_from([fields.take("proof", dict)], 1))
 
 
@@ -79,11 +78,10 @@ def detector_parts(estimator: NoveltyDetector) -> Parts:
 def detector_from(estimator: NoveltyDetector, fields: Fields, arrays: Arrays, n_features: int) -> FittedDetector:
     """Make the fitted value from fields and arrays."""
     del estimator
-    machine = {name: one for name, one in arrays.items() if name.startswith(MACHINE)}
     own = beside(arrays, MACHINE)
     fitting(own, OWN, "detector", {"d": n_features})
     one_class = NoveltyDetector.part()
-    one_class._fitted_ = one_class_from(one_class, fields, machine, n_features)
+    one_class._fitted_ = one_class_from(one_class, fields, arrays, n_features)
     one_class.n_features_in_ = n_features
     columns = Columns(*(own[name] for name in COLUMNS))
     return FittedDetector(columns, own["residuals"], one_class, own["units"], own["excess"])

@@ -81,12 +81,13 @@ def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int) ->
     if q > 2 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
     own = beside(arrays, SEARCH) if searches else arrays
-    landmarks = isinstance(given := fields.peek("machine"), dict) and "kernel" in given
+    landmarks = isinstance(given := fields.maybe("machine"), dict) and "kernel" in given
     form, name, prefix = _form(rule, linear=linear, landmarks=landmarks)
     m = 1 if q == 2 else q * (q - 1) // 2 if form is forms.PAIRS else q
     machine = machine_from(form, fields.inner(name), within(own, prefix), d=n_features, m=m, q=q)
     alone = form is EXPANSION
-    fitting(beside(own, prefix), SETS if alone else {}, "machine", {"n": machine.n_rows} if alone else {})
+    if alone:
+        fitting(beside(own, prefix), SETS, "machine", {"n": machine.n_rows})
     proofs = proofs_from([fields.take("proof", dict)] if alone else fields.take("proofs", list), m)
     found = FittedMachines(machine, rule, proofs, costs.get("largest"))
     if not linear:

@@ -83,7 +83,9 @@ TEXTS = Kind(lambda value: type(value) is list and all(type(one) is str for one 
 
 
 class Fields:
-    """The fields of one JSON object, taken one by one.
+    """The fields of one JSON object.
+
+    A field that nothing takes is refused later, because the library would not write it again (`restored`).
 
     Parameters
     ----------
@@ -95,16 +97,16 @@ class Fields:
 
     def __init__(self, given: Any, where: str) -> None:
         refuse(not isinstance(given, dict), f"its manifest does not describe the {where} with named fields.")
-        self._left = dict(given)
+        self._given = given
         self._where = where
 
     def __contains__(self, name: str) -> bool:
-        return name in self._left
+        return name in self._given
 
     def take(self, name: str, *kinds: Kind | type) -> Any:
-        """Take a field of this kind, of one of these types of JSON, or of any if none is given."""
-        refuse(name not in self._left, f"its manifest lacks the field {name!r} of the {self._where}.")
-        value = self._left.pop(name)
+        """Return a field of this kind, of one of these types of JSON, or of any if none is given."""
+        refuse(name not in self, f"its manifest lacks the field {name!r} of the {self._where}.")
+        value = self._given[name]
         if not kinds:
             return value
         kind = kinds[0] if isinstance(kinds[0], Kind) else of_type(*kinds)  # type: ignore[arg-type]
@@ -115,27 +117,21 @@ class Fields:
         return found
 
     def maybe(self, name: str, *kinds: Kind | type, default: Any = None) -> Any:
-        """Take a field that may be missing."""
-        return self.take(name, *kinds) if name in self._left else default
+        """Return a field that may be missing."""
+        return self.take(name, *kinds) if name in self else default
 
     def inner(self, name: str, where: str = "") -> Fields:
-        """Take a field that has named fields itself."""
+        """Return a field that has named fields itself."""
         return Fields(self.take(name, dict), where or name)
 
-    def peek(self, name: str) -> Any:
-        """Return a field that will be taken later; None if it is missing."""
-        return self._left.get(name)
-
     def record(self, table: Mapping[str, Kind]) -> dict[str, Any]:
-        """Take all fields of a table, after which none may be left."""
-        found = {name: self.take(name, kind) for name, kind in table.items()}
-        self.end()
-        return found
+        """Return all fields of a table."""
+        return {name: self.take(name, kind) for name, kind in table.items()}
 
-    def end(self) -> None:
-        """Raise an error if a field is left: a field unknown to this version must not be ignored silently."""
-        if self._left:
-            raise ModelFileError(f"the {self._where} has an unknown field {min(self._left)[:60]!r}.")
+    def only(self, *names: str) -> None:
+        """Raise an error if there are other fields than these."""
+        if unknown := self._given.keys() - {*names}:
+            raise ModelFileError(f"the {self._where} has an unknown field {min(unknown)[:60]!r}.")
 
 
 def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:

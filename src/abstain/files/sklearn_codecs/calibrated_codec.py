@@ -101,7 +101,6 @@ def _apart(lengths: Fields, arrays: Arrays, count: int) -> list[Arrays]:
             raise ModelFileError(f"the lengths of the array {name!r} do not add up to that of the file's.")
         for own, part in zip(each, apart(array, given), strict=True):
             own[name] = part
-    lengths.end()
     return each
 
 

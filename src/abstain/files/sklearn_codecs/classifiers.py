@@ -110,7 +110,7 @@ OTHERS = table(
 )
 
 
-def codec_of(estimator: Any, codecs: Codecs) -> Codec | None:
+def codec_of(estimator: Any, codecs: Mapping[str, Any]) -> Any:
     """Return the codec for exactly this type, if there is one."""
     codec = codecs.get(type(estimator).__name__)
     return codec if codec is not None and codec.kind is type(estimator) else None
@@ -130,7 +130,6 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
     estimator._validate_params()
     columns = Columns.taken(fields)
     found = codec.attributes(estimator, fields, arrays, columns.count, classes)
-    fields.end()
     columns.set_on(estimator)
     estimator.__dict__.update(found)
     return estimator

@@ -70,7 +70,7 @@ IMPUTER = _ImputerCodec(
 
 
 def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    given = fields.peek("statistics")
+    given = fields.maybe("statistics")
     if "dropped" in fields:
         refuse(step.strategy != "constant", "its SimpleImputer does not fill in a constant, but lacks its statistics.")
         default = "missing_value" if dtype.kind == "O" else 0

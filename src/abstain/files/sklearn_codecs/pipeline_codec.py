@@ -59,7 +59,6 @@ def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any 
         steps.append((_checked(name), step))
     if last is not None:
         steps.append((fields.take("name", str), last))
-    fields.end()
     pipeline = Pipeline(steps, **chosen)
     pipeline._validate_params()
     pipeline._validate_steps()
@@ -88,13 +87,11 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if state is None or (isinstance(state, str) and state == PASS):
         return state, columns
     fields = Fields(state, "preprocessing")
-    kind = fields.peek("kind")
+    kind = fields.maybe("kind")
     if kind == Pipeline.__name__:
         pool.count(0)
-        fields.take("kind")
         return pipeline_from(fields, pool, columns)
     if kind == ColumnTransformer.__name__:
-        fields.take("kind")
         return _transformer_from(fields, pool, columns)
     return step_from(fields, pool, columns)
 
@@ -171,7 +168,6 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
     rest = columns.at(np.flatnonzero(~used))
     remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
     sparse = fields.take("sparse_output", bool)
-    fields.end()
     if len(widths) != len(parts) + 1 or any("__" in name for name in widths):
         raise ModelFileError("the parts of its ColumnTransformer have names that are not allowed.")
     step = _assembled(parts, remainder, columns)

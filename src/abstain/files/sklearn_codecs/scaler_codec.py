@@ -148,7 +148,6 @@ class _PowerCodec(StepCodec):
         if step.standardize:
             inner = Fields(given, "scaler")
             STANDARD.set_on(step._scaler, inner, pool, n)
-            inner.end()
             step._scaler.n_features_in_ = n
 
 

@@ -95,6 +95,11 @@ class Columns:
         refuse(other, f"its steps make {self.count} features, which do not match those of its machine.")
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a Pipeline, and anything else as it is."""
+    return estimator[-1] if type(estimator) is Pipeline else estimator
+
+
 def codec_of(step: Any) -> StepCodec:
     """Return the codec of a transformer; an error that lists the supported ones if it has none."""
     kind = type(step).__name__
@@ -130,6 +135,5 @@ def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, 
     step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
     step._validate_params()
     codec.fitted(step, fields, pool, columns.count)
-    fields.end()
     columns.set_on(step)
     return step, Columns(codec.width(step))
