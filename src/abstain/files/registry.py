@@ -25,19 +25,18 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns, last_step
+from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns, asked, last_step
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
 REJECTOR, GUARDED, PIPELINE = "ThresholdRejector", "NoveltyRejector", "Pipeline"
 MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
 # inside a rejector, which has their classes
-CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table([CALIBRATED])
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED)
 CODECS = MODELS | CLASSIFIERS
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
@@ -139,7 +138,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
     estimator = _restored(state, arrays)
     written, rewritten = parts(estimator)
     if odd := _difference(state, written, "model"):
-        raise ModelFileError(f"the {odd}.")
+        raise ModelFileError(f"the {odd} differs from what the library writes for this model.")
     if unknown := arrays.keys() - rewritten.keys():
         raise ModelFileError(f"it has an unknown array {min(unknown)!r}.")
     refuse([*arrays] != [*rewritten], "its arrays are not in the order in which the library writes them.")
@@ -156,9 +155,9 @@ def _difference(given: Any, written: Any, where: str) -> str:
         return ""
     both = isinstance(given, dict) and isinstance(written, dict)
     if both and (odd := given.keys() ^ written.keys()):
-        return f"{where} {'has an unknown' if min(odd) in given else 'lacks the'} field {min(odd)[:60]!r}"
+        return f"{where}, which {'has an unknown' if min(odd) in given else 'lacks the'} field {min(odd)[:60]!r},"
     if not both or [*given] != [*written]:
-        return f"field {where!r} differs from what the library writes for this model"
+        return f"field {where!r}"
     return next(filter(None, (_difference(given[name], written[name], name) for name in given)), "")
 
 

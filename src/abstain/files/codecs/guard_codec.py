@@ -26,8 +26,7 @@ from abstain.files.codecs.rule_codec import rule_from, rule_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, stored, within
-from abstain.files.sklearn_codecs.asked import asked
-from abstain.files.sklearn_codecs.steps_codec import Columns, last_step
+from abstain.files.sklearn_codecs.steps_codec import Columns, asked, last_step
 
 # m calibration rows; k decisions that a row may get, where they were counted
 OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")

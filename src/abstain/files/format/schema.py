@@ -139,14 +139,16 @@ def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:
     return {name: kind.to(getattr(value, name)) for name, kind in table.items()}
 
 
+def spec(form: str) -> Spec:
+    """Return the dtypes and the shape of an array, given in the form "f8|f4 n d": its dtypes, then its axes."""
+    dtypes, *axes = form.split()
+    stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
+    return stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
+
+
 def layout(**arrays: str) -> Layout:
-    """Return the dtypes and shapes of arrays, each in the form "f8|f4 n d": its dtypes, then its axes."""
-    found: Layout = {}
-    for name, given in arrays.items():
-        dtypes, *axes = given.split()
-        stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
-        found[name] = stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
-    return found
+    """Return the dtypes and shapes of arrays, each given as for `spec`."""
+    return {name: spec(form) for name, form in arrays.items()}
 
 
 def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int]) -> dict[str, int]:

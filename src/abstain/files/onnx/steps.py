@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from abstain.files.sklearn_codecs.encoder_codec import drops
-from abstain.files.sklearn_codecs.imputer_codec import is_nan
+from abstain.files.sklearn_codecs.cells_codec import drops, is_nan
 
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value

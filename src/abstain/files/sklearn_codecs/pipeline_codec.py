@@ -17,12 +17,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import WHOLE, PoolReader, PoolWriter
+from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
-from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, check_output, step_from, step_parts
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, check_output, step_from, step_parts
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
 Steps = list[tuple[str, Any]]
@@ -157,7 +156,7 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
             raise ModelFileError("a part of its ColumnTransformer is not described by name, columns and transformer.")
         name, named, entry, state = one
         pool.count(0)
-        indices = pool.take(Fields({"columns": entry}, "part"), "columns", (None,), dtypes=WHOLE)
+        indices = pool.take("columns", entry, "i8 k")
         if not ((indices >= 0) & (indices < columns.count)).all():
             raise ModelFileError("a part of its ColumnTransformer uses columns that do not exist.")
         used[indices] = True

@@ -18,11 +18,10 @@ from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
-from abstain.files.sklearn_codecs.asked import asked
-from abstain.files.sklearn_codecs.encoder_codec import TEXT
+from abstain.files.sklearn_codecs.cells_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
