@@ -143,11 +143,11 @@ def nodes(rule, scores):
     graph, columns = Graph(), np.atleast_2d(scores.T).T
     values = graph.input("X", "f", columns.shape[1], "scores")
     if scores.ndim == 1:
-        values = graph.apply("Squeeze", values, graph.constant(np.array([1])))
-    label, rejected, kind = decision_nodes(graph, rule, values)
+        values = values.apply("Squeeze", np.array([1]))
+    label, rejected, kind = decision_nodes(rule, values)
     for name, type_, value in (("label", kind, label), ("rejected", "b", rejected)):
         graph.output(name, type_, value)
-    graph.output("score", "f", graph.apply("Identity", values), None if scores.ndim == 1 else scores.shape[1])
+    graph.output("score", "f", values.apply("Identity"), None if scores.ndim == 1 else scores.shape[1])
     label, _, rejected = run(graph.model("0", "a rule"), {"X": columns})
     return label, rejected
 
@@ -206,8 +206,8 @@ def test_a_score_on_a_cut_is_rejected_and_a_tie_is_the_first_class():
 def test_votes_and_their_ties_are_those_of_SVC():
     each = np.array(list(product([-2.0, -0.0, 0.0, 0.5, 2.0], repeat=3)))
     graph = Graph()
-    score = _ovr_values(graph, graph.input("X", "f", 3, "pairs"), 3)
-    label, rejected, kind = decision_nodes(graph, bayes_rule(None, LABELS), score)
+    score = _ovr_values(graph.input("X", "f", 3, "pairs"), 3)
+    label, rejected, kind = decision_nodes(bayes_rule(None, LABELS), score)
     graph.output("label", kind, label)
     graph.output("score", "f", score, 3)
     graph.output("rejected", "b", rejected)

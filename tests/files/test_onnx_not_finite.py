@@ -152,10 +152,11 @@ def test_probabilities_that_overflow_are_a_reject():
     steep = replace(rule, readout=replace(rule.readout, lead=replace(rule.readout.lead, scale=1e10)))
     score = np.array([[1e308, 1e308, 1e308], [3.0, -3.0, -3.0]])
     graph = Graph()
-    label, rejected, kind = decision_nodes(graph, steep, graph.input("X", "f", 3, "scores"))
+    scores = graph.input("X", "f", 3, "scores")
+    label, rejected, kind = decision_nodes(steep, scores)
     graph.output("label", kind, label)
     graph.output("rejected", "b", rejected)
-    graph.output("score", "f", "X", 3)
+    graph.output("score", "f", scores, 3)
     label, _, rejected = run(graph.model("0", "test"), {"X": score})
     with np.errstate(all="ignore"):
         assert steep.predict(score).tolist() == label.tolist() == ["reject", "ant"]

@@ -66,10 +66,10 @@ def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     refuse(size > max_bytes, f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
     container = Container.of(file, size)
     fields = read_manifest(container)
+    fields.only("format", "library", "model", "arrays")
     fields.take("library", str)
     state = fields.take("model", dict)
     declared = declared_arrays(fields, container)
-    fields.end()
     arrays = read_arrays(container, declared)
     try:
         with np.errstate(all="ignore"):  # numbers that overflow contradict others and are then refused

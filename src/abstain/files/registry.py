@@ -6,6 +6,8 @@ The classifiers, which end a Pipeline or are inside a ThresholdRejector or Novel
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
@@ -16,29 +18,29 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
-from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
-from abstain.files.codecs.rejector_codec import classes_and_cuts, rejector_from, rejector_parts
+from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, guard_parts, guarded_classes
+from abstain.files.codecs.rejector_codec import classes_and_cuts, is_prefit, rejector_from, rejector_parts
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns
+from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns, asked, last_step
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
-REJECTOR, GUARDED, PIPELINE, LOGISTIC = "ThresholdRejector", "NoveltyRejector", "Pipeline", "LogisticRegression"
+REJECTOR, GUARDED, PIPELINE = "ThresholdRejector", "NoveltyRejector", "Pipeline"
 MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
 # inside a rejector, which has their classes
-CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table([CALIBRATED])
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED)
+CODECS = MODELS | CLASSIFIERS
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
-# what may be in a file, by what is around it
+# what may be in a file, by what is around it; each may also end a Pipeline
 KINDS: dict[str, tuple[str, ...]] = {
     "": (*MODELS, REJECTOR, GUARDED, PIPELINE),
     REJECTOR: (*CLASSIFIERS, PIPELINE),
@@ -47,37 +49,43 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def parts(estimator: Any, models: classifiers.Codecs = MODELS) -> Parts:
+def parts(estimator: Any, around: str = "") -> Parts:
     """Return the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
 
-    `models` are those that may be alone or at the end of a Pipeline; inside a NoveltyRejector, `CLASSIFIERS`.
+    `around` is the kind of the estimator that contains it.
     """
-    check_is_fitted(estimator)
+    if not around:
+        check_is_fitted(estimator)
     kind = type(estimator).__name__
-    if type(estimator) is Pipeline:
-        return _parts_of_pipeline(estimator, models)
-    if type(estimator) is ThresholdRejector:
-        return _parts_of_rejector(estimator)
-    if type(estimator) is NoveltyRejector and models is MODELS:
-        return _parts_of_guarded(estimator)
-    if codec := classifiers.codec_of(estimator, models):
+    if kind in KINDS[around] and (codec := classifiers.codec_of(estimator, CODECS)):
         return classifiers.classifier_parts(estimator, codec)
+    if kind in KINDS[around] and (composite := classifiers.codec_of(estimator, COMPOSITES)):
+        return composite.parts(estimator, around)
+    raise _unsupported(estimator, around)
+
+
+def _unsupported(estimator: Any, around: str) -> ValueError:
+    kind, searched = type(estimator).__name__, hasattr(estimator, "best_estimator_")
+    if around:
+        way = "fit it around its best_estimator_, or" if searched else "use"
+        way_out = f"{way} one of {', '.join(KINDS[around][:-1])}, and Pipelines that end in one of these"
+        return unsupported(f"is a {around} around a {kind}", way_out)
     if type(estimator) is Forced:
-        raise unsupported("is a Forced", "save its estimator_, whose predict_forced decides the same")
-    if hasattr(estimator, "best_estimator_"):
-        raise unsupported(f"is a {kind}", "save its best_estimator_, or put that in its place in a Pipeline")
+        return unsupported("is a Forced", "save its estimator_, whose predict_forced decides the same")
+    if searched:
+        return unsupported(f"is a {kind}", "save its best_estimator_, or put that in its place in a Pipeline")
     allowed = f"{', '.join(MODELS)}, {REJECTOR}, {GUARDED} and Pipelines that end in one of these after {SUPPORTED}"
-    raise unsupported(f"is a {kind}", f"use one of {allowed}")
+    return unsupported(f"is a {kind}", f"use one of {allowed}")
 
 
-def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
+def _pipeline_parts(pipeline: Pipeline, around: str) -> Parts:
     """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
         what = last if isinstance(last, str) else type(last).__name__
         way_out = "end in a classifier, and give the steps of an inner Pipeline to the outer one"
         raise unsupported(f"is a Pipeline whose last step is {what}", way_out)
-    inner, more = parts(last, models)
+    inner, more = parts(last, around)
     if is_default(pipeline):
         preprocessing, arrays = table_parts(pipeline[0])
         fields = {"kind": PIPELINE, "preprocessing": preprocessing, ESTIMATOR: inner}
@@ -85,58 +93,40 @@ def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
     pool, columns = PoolWriter(), Columns.of(pipeline)
     steps, made = pipeline_parts(pipeline, pipeline.steps[:-1], pool, columns)
     made.check_match(last)
-    state = {
-        "kind": PIPELINE,
-        "parameters": steps["parameters"],
-        **columns.state,
-        "steps": steps["steps"],
-        "name": pipeline.steps[-1][0],
-        ESTIMATOR: inner,
-    }
+    state = {"kind": PIPELINE, "parameters": steps["parameters"], **columns.state, "steps": steps["steps"]}
+    state |= {"name": pipeline.steps[-1][0], ESTIMATOR: inner}
     return state, prefixed(pool.arrays, STEPS_PREFIX) | more
 
 
-def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
+def _rejector_parts(estimator: ThresholdRejector, *_: Any) -> Parts:
     classifier = estimator.estimator_
     if isinstance(classifier, FoldClassifiers):
         raise unsupported('has a classifier for each fold (conformal="cross")', 'use conformal="split"')
-    inner, more = _parts_inside(classifier, REJECTOR)
+    inner, more = parts(classifier, REJECTOR)
     calibrated = type(classifier) is CALIBRATED.kind
     sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind
     given = inside(classifier) if sigmoid else classifier
     if asked(given) != asked(estimator.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator, given)
-    added = {"sigmoid_added": sigmoid} if calibrated else {}
-    added |= {"tuned_score": True} if _is_tuned(classifier) else {}
-    fields = {"kind": REJECTOR, "parameters": parameters_of(estimator), **state, **added, "classifier": inner}
+    state |= {"sigmoid_added": sigmoid} if calibrated else {}
+    state |= {"tuned_score": True} if _is_tuned(classifier) else {}
+    fields = {"kind": REJECTOR, "parameters": parameters_of(estimator), **state, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
 
 
 def _is_tuned(classifier: Any) -> bool:
     """Return whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
-    last = classifier[-1] if type(classifier) is Pipeline else classifier
+    last = last_step(classifier)
     folds = getattr(last, "calibrated_classifiers_", ())
     rescaled = (getattr(last, "score_scale_", 1.0), getattr(last, "score_shift_", 0.0)) != (1.0, 0.0)
     return rescaled or any(_is_tuned(one.estimator) for one in folds)
 
 
-def _parts_inside(classifier: Any, rejector: str) -> Parts:
-    """Return the fields and arrays of the classifier of a rejector; an error if a file cannot contain it."""
-    last = classifier[-1] if type(classifier) is Pipeline else classifier
-    tuned = rejector == GUARDED and type(last) is ThresholdRejector
-    if not tuned and classifiers.codec_of(last, CLASSIFIERS) is None:
-        allowed = [*CLASSIFIERS, REJECTOR] if rejector == GUARDED else CLASSIFIERS
-        way = "fit it around its best_estimator_, or" if hasattr(last, "best_estimator_") else "use"
-        way_out = f"{way} one of {', '.join(allowed)}, and Pipelines that end in one of these"
-        raise unsupported(f"is a {rejector} around a {type(last).__name__}", way_out)
-    return parts(classifier, CLASSIFIERS)
-
-
-def _parts_of_guarded(estimator: NoveltyRejector) -> Parts:
+def _guarded_parts(estimator: NoveltyRejector, *_: Any) -> Parts:
     check_detector(estimator)
-    classifier, more = _parts_inside(estimator.estimator_, GUARDED)
-    detector, others = parts(estimator.guard_.detector)
+    classifier, more = parts(estimator.estimator_, GUARDED)
+    detector, others = parts(estimator.guard_.detector, "detector")
     state, arrays = guard_parts(estimator)
     arrays = arrays | prefixed(others, DETECTOR_PREFIX)
     fields = {"kind": GUARDED, "parameters": parameters_of(estimator), **state, "detector": detector}
@@ -149,6 +139,8 @@ def restored(state: Any, arrays: Arrays) -> Any:
     written, rewritten = parts(estimator)
     if odd := _difference(state, written, "model"):
         raise ModelFileError(f"the {odd} differs from what the library writes for this model.")
+    if unknown := arrays.keys() - rewritten.keys():
+        raise ModelFileError(f"it has an unknown array {min(unknown)!r}.")
     refuse([*arrays] != [*rewritten], "its arrays are not in the order in which the library writes them.")
     for name, array in arrays.items():
         again = rewritten[name]
@@ -158,10 +150,13 @@ def restored(state: Any, arrays: Arrays) -> Any:
 
 
 def _difference(given: Any, written: Any, where: str) -> str:
-    """Name the first field that differs in value, type or position; `parameters_from` has compared the parameters."""
+    """Say what differs first in value, type or position; `parameters_from` has compared the parameters."""
     if where == "parameters" or json.dumps(given) == json.dumps(written):
         return ""
-    if not isinstance(given, dict) or not isinstance(written, dict) or [*given] != [*written]:
+    both = isinstance(given, dict) and isinstance(written, dict)
+    if both and (odd := given.keys() ^ written.keys()):
+        return f"{where}, which {'has an unknown' if min(odd) in given else 'lacks the'} field {min(odd)[:60]!r},"
+    if not both or [*given] != [*written]:
         return f"field {where!r}"
     return next(filter(None, (_difference(given[name], written[name], name) for name in given)), "")
 
@@ -170,68 +165,79 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
     """Make an estimator; inside a rejector, `classes` are those of the rejector."""
     fields = Fields(state, "classifier" if around in (REJECTOR, GUARDED) else around or "model")
     kind = fields.take("kind", one_of(KINDS[around]))
-    if kind in MODELS or kind in CLASSIFIERS:
-        return classifiers.classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
-    if kind == REJECTOR:
-        return _rejector(fields, arrays)
-    if kind == GUARDED:
-        return _guarded(fields, arrays)
+    if kind in CODECS:
+        return classifiers.classifier_from(kind, CODECS, fields, arrays, classes)
+    return COMPOSITES[kind].restored(fields, arrays, around, classes)
+
+
+def _pipeline(fields: Fields, arrays: Arrays, around: str, classes: Any) -> Pipeline:
     inner = fields.take(ESTIMATOR, dict)
     refuse(inner.get("kind") == PIPELINE, "its Pipeline is inside another Pipeline.")
     prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
-    others = beside(arrays, prefix)
-    last = _restored(inner, others, around, classes)
-    if prefix == STEPS_PREFIX:
-        return _pipeline(fields, within(arrays, prefix), last)
-    preprocessing = fields.take("preprocessing", dict)
-    fields.end()
-    return table_from(preprocessing, within(arrays, prefix), last)
-
-
-def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
-    """Make a Pipeline of any supported steps around a fitted estimator."""
-    columns, pool = Columns.taken(fields), PoolReader(arrays)
-    pipeline, made = pipeline_from(fields, pool, columns, last)
+    own, last = within(arrays, prefix), _restored(inner, beside(arrays, prefix), around, classes)
+    if prefix == TABLE_PREFIX:
+        return table_from(fields.take("preprocessing"), own, last)
+    pool = PoolReader(own)
+    pipeline, made = pipeline_from(fields, pool, Columns.taken(fields), last)
     pool.end()
     made.check_match(last)
     return pipeline
 
 
-def _rejector(fields: Fields, arrays: Arrays) -> Any:
+def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
-    classes, _ = classes_and_cuts(fields.peek("rule"))
-    classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
+    classes, _ = classes_and_cuts(fields.take("rule"))
+    classifier = _restored(fields.take("classifier"), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
-    if _is_tuned(classifier) and not fields.flag("tuned_score"):
+    if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
         raise ModelFileError(
             "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
             "and save it again."
         )
     given = inside(classifier) if sigmoid else classifier
-    prefit = parameters.get("cv") == "prefit" if isinstance(parameters.get("cv"), str) else False
-    estimator = ThresholdRejector(given if prefit else clone(given), **parameters)
+    estimator = ThresholdRejector(given if is_prefit(parameters.get("cv")) else clone(given), **parameters)
     estimator._validate_params()
-    own = beside(arrays, CLASSIFIER_PREFIX)
-    estimator._fitted_ = rejector_from(estimator, fields, own, classifier)
-    fields.end()
+    estimator._fitted_ = rejector_from(estimator, fields, beside(arrays, CLASSIFIER_PREFIX), classifier)
     return estimator
 
 
-def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
+def _guarded(fields: Fields, arrays: Arrays, *_: Any) -> NoveltyRejector:
     parameters = parameters_from(NoveltyRejector, fields.take("parameters", dict))
     guard = within(arrays, GUARD_PREFIX)
-    detector = _restored(fields.take("detector", dict), within(guard, DETECTOR_PREFIX), "detector")
-    classes = guarded_classes(fields.peek("rule"))
-    classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), GUARDED, classes)
-    flags = ("rate_is_stated", "is_frozen", "detector_is_given")
-    stated, frozen, given = (fields.take(name, bool) for name in flags)
+    detector = _restored(fields.take("detector"), within(guard, DETECTOR_PREFIX), "detector")
+    classes = guarded_classes(fields.take("rule"))
+    classifier = _restored(fields.take("classifier"), within(arrays, CLASSIFIER_PREFIX), GUARDED, classes)
+    stated, frozen, given = (fields.take(name, bool) for name in FLAGS)
     estimator = NoveltyRejector(FrozenEstimator(classifier) if frozen else clone(classifier), **parameters)
     if given:
-        estimator.detector = clone(detector[-1] if type(detector) is Pipeline else detector)
+        estimator.detector = clone(last_step(detector))
     if not stated and estimator.rate == DEFAULT_RATE:
         estimator.rate = DEFAULT_RATE
     estimator._validate_params()
-    own = beside(guard, DETECTOR_PREFIX)
-    estimator._fitted_ = guard_from(estimator, fields, own, classifier, detector)
-    fields.end()
+    estimator._fitted_ = guard_from(estimator, fields, beside(guard, DETECTOR_PREFIX), classifier, detector)
     return estimator
+
+
+@dataclass(frozen=True)
+class Composite:
+    """An estimator around others.
+
+    Attributes
+    ----------
+    kind : type
+    parts : callable
+        Of the fitted estimator and what is around it.
+    restored : callable
+        Of fields, arrays, what is around it, and the classes of a rejector around it.
+    """
+
+    kind: Any
+    parts: Callable[..., Parts]
+    restored: Callable[..., Any]
+
+
+COMPOSITES = {
+    PIPELINE: Composite(Pipeline, _pipeline_parts, _pipeline),
+    REJECTOR: Composite(ThresholdRejector, _rejector_parts, _rejector),
+    GUARDED: Composite(NoveltyRejector, _guarded_parts, _guarded),
+}

@@ -7,7 +7,7 @@ from typing import Any
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.embedded.training import FittedEmbedded
-from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
+from abstain.files.codecs.machine_codec import EXPANSION, LINEAR, MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
 from abstain.files.format import schema
 from abstain.files.format.arrays import Arrays, Parts
@@ -29,7 +29,8 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedEmbedded = estimator._fitted_
     eps = fitted.rule.thresholds.upper
-    machine, arrays = machine_parts(fitted.machine)
+    form = LINEAR if isinstance(fitted.machine, LinearMachine) else EXPANSION
+    machine, arrays = machine_parts(form, fitted.machine)
     check_same(estimator._rule(_labels(estimator, fitted.rule.labels.classes), eps), fitted.rule)
     check_kernel(estimator, fitted.machine, estimator.gamma)
     _check_bound(estimator, fitted)
@@ -45,9 +46,10 @@ def embedded_from(
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
         raise ModelFileError("its reject band is not possible: eps must lie between 0 and 1, and be 0 without rejects.")
-    schema.fitting(schema.beside(arrays, MACHINE), {}, "machine", {})
-    machine = machine_from(fields.inner("machine"), schema.within(arrays, MACHINE), n_features)
-    if isinstance(machine, LinearMachine) != (estimator.kernel == "linear"):
+    given = fields.inner("machine")
+    form = EXPANSION if "kernel" in given else LINEAR
+    machine = machine_from(form, given, schema.within(arrays, MACHINE), d=n_features)
+    if (form is LINEAR) != (estimator.kernel == "linear"):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     return FittedEmbedded(machine=machine, rule=estimator._rule(labels, eps), **fields.record(FOUND))
 

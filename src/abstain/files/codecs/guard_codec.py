@@ -24,12 +24,12 @@ from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
-from abstain.files.sklearn_codecs.asked import asked
-from abstain.files.sklearn_codecs.steps_codec import Columns
+from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, stored, within
+from abstain.files.sklearn_codecs.steps_codec import Columns, asked, last_step
 
-# m calibration rows; k decisions that a row may get
+# m calibration rows; k decisions that a row may get, where they were counted
 OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")
+FLAGS = ("rate_is_stated", "is_frozen", "detector_is_given")
 SEEN = "seen."
 ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coefficients
 WAY_OUT = "leave detector=None, or give an abstain.OneClassSVM and preprocess in the Pipeline that is estimator"
@@ -45,23 +45,22 @@ def guard_parts(estimator: NoveltyRejector) -> Parts:
         raise ModelFileError("its reject label does not match its parameters.")
     if guard.rate != float(estimator.rate):
         raise ModelFileError(f"its guard was made for rate={guard.rate!r}, not for the rate of its parameters.")
-    frozen = type(estimator.estimator) is FrozenEstimator
+    frozen, stated = type(estimator.estimator) is FrozenEstimator, estimator.rate is not DEFAULT_RATE
     if frozen and estimator.estimator.estimator is not fitted.estimator:
         raise ModelFileError("its estimator is frozen, but is not the classifier.")
     if not frozen and asked(estimator.estimator) != asked(fitted.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     _check_detector(estimator, guard)
-    _check_rows(fitted, stated=estimator.rate is not DEFAULT_RATE, frozen=frozen)
+    _check_rows(fitted, stated=stated, frozen=frozen)
     seen, arrays = seen_parts(fitted.seen)
     state = {
         "rule": rule_state(fitted.rule),
-        "rate_is_stated": estimator.rate is not DEFAULT_RATE,
-        "is_frozen": frozen,
-        "detector_is_given": estimator.detector is not None,
+        **dict(zip(FLAGS, (stated, frozen, estimator.detector is not None), strict=True)),
         "seen": seen,
     }
-    choices = {} if calibration.choices is None else {"choices": calibration.choices.astype("<i8")}
-    return state, {"unusual": guard.scores} | choices | prefixed(arrays, SEEN)
+    counted = {} if calibration.choices is None else CHOICES
+    own = stored({"unusual": guard.scores, "choices": calibration.choices}, OWN | counted)
+    return state, own | prefixed(arrays, SEEN)
 
 
 def guarded_classes(given: Any) -> NDArray[Any]:
@@ -81,28 +80,24 @@ def guard_from(estimator: NoveltyRejector, fields: Fields, arrays: Arrays, class
     fitting(own, OWN | (CHOICES if "choices" in own else {}), "guard", {})
     scores = own["unusual"]
     machine, rule = machine_and_rule(classifier, estimator.reject_label)
-    if type(_last(detector)) not in (NoveltyDetector, OneClassSVM):
+    if type(last_step(detector)) not in (NoveltyDetector, OneClassSVM):
         raise ModelFileError("its detector does not end in a NoveltyDetector or a machine of one class.")
-    guard = Guard(detector, scores, float(estimator.rate), _last(detector).machine_.n_rows)
+    guard = Guard(detector, scores, float(estimator.rate), last_step(detector).machine_.n_rows)
     seen = seen_from(fields.take("seen"), within(arrays, SEEN))
     return Guarded(machine, rule, classifier, guard, Calibration(scores, own.get("choices")), seen)
 
 
 def check_detector(estimator: NoveltyRejector) -> None:
     """Raise an error for a detector that a file cannot contain."""
-    last, given = _last(estimator._fitted_.guard.detector), estimator.detector
+    last, given = last_step(estimator._fitted_.guard.detector), estimator.detector
     for detector, allowed in ((last, (NoveltyDetector, OneClassSVM)), (given, (type(None), OneClassSVM))):
         if type(detector) not in allowed:
             raise unsupported(f"has a {type(detector).__name__} as detector of novel rows", WAY_OUT)
 
 
-def _last(detector: Any) -> Any:
-    return detector[-1] if type(detector) is Pipeline else detector
-
-
 def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
     """Check that the detector begins with the transformers of the classifier, and ends in what was asked for."""
-    last, given = _last(guard.detector), estimator.detector
+    last, given = last_step(guard.detector), estimator.detector
     steps = guard.detector.steps[:-1] if type(guard.detector) is Pipeline else []
     before = unique_names(transformers_of(estimator.estimator))
     begun = [[name, asked(step)] for name, step in steps[: len(before)]]
@@ -122,7 +117,7 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     scores = guard.scores
     if not (scores[1:] >= scores[:-1]).all() or not np.array_equal(fitted.calibration.scores, scores):
         raise ModelFileError("the scores of its calibration rows are not in increasing order.")
-    least, most = _range(_last(guard.detector))
+    least, most = _range(last_step(guard.detector))
     known = scores[np.isfinite(scores)]
     if (known > most).any() or (known < least).any():
         raise ModelFileError("its calibration rows have scores that its detector cannot give.")

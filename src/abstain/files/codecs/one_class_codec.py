@@ -10,7 +10,7 @@ import numpy as np
 from abstain.dual.certificate import shortest_scale
 from abstain.estimators.novelty.novelty_detector import FAR, Columns, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import FittedOneClass, OneClassSVM
-from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
+from abstain.files.codecs.machine_codec import EXPANSION, MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.proof_codec import UNBALANCED, check_objectives, check_status, proofs_from, proofs_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
@@ -26,7 +26,7 @@ OWN = layout(**dict.fromkeys(COLUMNS, "f8 d"), residuals="f8 d d", units="f8 2",
 def one_class_parts(estimator: OneClassSVM) -> Parts:
     """Return the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedOneClass = estimator._fitted_
-    machine, arrays = machine_parts(fitted.machine)
+    machine, arrays = machine_parts(EXPANSION, fitted.machine)
     check_kernel(estimator, fitted.machine, estimator.gamma)
     _check(fitted)
     check_status(fitted.proof, fitted.machine.kernel, float(estimator.tol))
@@ -36,9 +36,7 @@ def one_class_parts(estimator: OneClassSVM) -> Parts:
 def one_class_from(estimator: OneClassSVM, fields: Fields, arrays: Arrays, n_features: int) -> FittedOneClass:
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
     del estimator
-    machine = machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
-    refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
-    fitting(beside(arrays, MACHINE), {}, "machine", {})
+    machine = machine_from(EXPANSION, fields.inner("machine"), within(arrays, MACHINE), d=n_features)
     return FittedOneClass(replace(machine, balanced=False), *proofs_from([fields.take("proof", dict)], 1))
 
 
@@ -80,11 +78,10 @@ def detector_parts(estimator: NoveltyDetector) -> Parts:
 def detector_from(estimator: NoveltyDetector, fields: Fields, arrays: Arrays, n_features: int) -> FittedDetector:
     """Make the fitted value from fields and arrays."""
     del estimator
-    machine = {name: one for name, one in arrays.items() if name.startswith(MACHINE)}
     own = beside(arrays, MACHINE)
     fitting(own, OWN, "detector", {"d": n_features})
     one_class = NoveltyDetector.part()
-    one_class._fitted_ = one_class_from(one_class, fields, machine, n_features)
+    one_class._fitted_ = one_class_from(one_class, fields, arrays, n_features)
     one_class.n_features_in_ = n_features
     columns = Columns(*(own[name] for name in COLUMNS))
     return FittedDetector(columns, own["residuals"], one_class, own["units"], own["excess"])

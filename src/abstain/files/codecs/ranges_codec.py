@@ -16,9 +16,10 @@ from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_COLUMNS
-from abstain.files.format.schema import TEXTS, Fields, fitting, layout, optional, whole
+from abstain.files.format.schema import TEXTS, Fields, fitting, layout, of_type, optional, stored, whole
 
 COLUMNS = layout(present="i8 n", missing="i8 n", smallest="f8 numbers", largest="f8 numbers", counts="i8 texts")
+FIELDS = {"rows": whole(), "names": optional(TEXTS), "categories": of_type(list)}
 WHERE = "description of its training columns"
 
 
@@ -37,32 +38,25 @@ def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]
         "names": [column.name for column in columns] if named else None,
         "categories": [[at, list(column.counts)] for at, column in texts],
     }
-    counts = [count for _, column in texts for count in column.counts.values()]
-    arrays = {
-        "present": np.array([column.present for column in columns], dtype="<i8"),
-        "missing": np.array([column.missing for column in columns], dtype="<i8"),
-        "smallest": np.array([column.smallest if column.present else 0.0 for column in numbers], dtype="<f8"),
-        "largest": np.array([column.largest if column.present else 0.0 for column in numbers], dtype="<f8"),
-        "counts": np.array(counts, dtype="<i8"),
-    }
-    return state, arrays
+    given = {name: [getattr(column, name) for column in columns] for name in ("present", "missing")}
+    for name in ("smallest", "largest"):
+        given[name] = [getattr(column, name) if column.present else 0.0 for column in numbers]
+    given["counts"] = [count for _, column in texts for count in column.counts.values()]
+    return state, stored(given, COLUMNS)
 
 
 def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
     """Make the value again; a ModelFileError if its parts contradict each other."""
+    lengths = fitting(arrays, {} if given is None else COLUMNS, WHERE, {})
     if given is None:
-        fitting(arrays, {}, WHERE, {})
         return None
-    fields = Fields(given, WHERE)
-    lengths = fitting(arrays, COLUMNS, WHERE, {})
-    n = lengths["n"]
+    fields, n = Fields(given, WHERE), lengths["n"]
+    fields.only(*FIELDS)
     refuse(n > MOST_COLUMNS, f"it has more than {MOST_COLUMNS:,} columns.")
-    rows, names = fields.take("rows", whole()), fields.take("names", optional(TEXTS))
+    rows, names, texts = fields.record(FIELDS).values()
     if names is not None and (not names or len(names) != n or len({*names}) != n):
         raise _wrong("does not have one name for each column")
-    names = range(n) if names is None else names
-    texts = _texts(fields.take("categories", list), n)
-    fields.end()
+    names, texts = range(n) if names is None else names, _texts(texts, n)
     if lengths["numbers"] != n - len(texts) or lengths["texts"] != sum(map(len, texts.values())):
         raise _wrong("has arrays of the wrong length")
     extremes = zip(arrays["smallest"].tolist(), arrays["largest"].tolist(), strict=True)

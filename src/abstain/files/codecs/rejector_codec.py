@@ -15,81 +15,75 @@ from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import Fields, fitting, layout
+from abstain.files.format.schema import Fields, Layout, fitting, layout, stored
 from abstain.files.format.values import to_json
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.class_deciders import Cheapest
 from abstain.rules.deciders import Cuts, PerRow
-from abstain.rules.tuning.class_error import ClassErrorBound
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
-# r rows that thresholds were tuned on; of more than two classes, q scores each
+# r rows that thresholds were tuned on, of more than two classes with q scores each; the codes of two classes are stored
+# as -1 and +1, those of more from 1 on
 ROWS = layout(rows_score="f8 r", rows_sign="i1 r", rows_weight="f8 r")
 CLASS_ROWS = layout(rows_score="f8 r q", rows_code="i8 r", rows_weight="f8 r")
 NOT_CERTIFIED = (
     "max_error of this model was certified on scores of folds, but the classifier that decides was fitted on all rows, "
     "so that the ceiling may not hold for it; fit again, or retune with rows that it was not fitted on."
 )
-PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
-CLASS_PROMISE = ("class_error", "n_rows", "cuts")
+# the attributes of an ErrorBound or a ClassErrorBound that a file has
+PROMISE = ("max_error", "confidence", "class_error", "n_rows", "accepted", "errors", "cuts")
 
 
 def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     """Return the fields and arrays of a ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
-    by_row = isinstance(rule.decider, PerRow)
-    given_by = {"held_out": held_out, "by_row": by_row}
-    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), **given_by)
+    machine, by_row, cuts = fitted.machine, isinstance(rule.decider, PerRow), _cuts(rule)
+    again = _tuned(estimator, rule.labels.classes, machine.classifier, rows, cuts, held_out=held_out, by_row=by_row)
     check_same(again.rule, rule)
     wanted = Request.of(estimator, by_row=by_row).method.needs_probabilities and not hasattr(given, "predict_proba")
-    if given is not fitted.machine.classifier and not wanted:
+    if given is not machine.classifier and not wanted:
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
-    prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
-    if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
+    if (again.machine.method, again.error_bound) != (machine.method, bound):
         raise ModelFileError("its score or its bound on the error does not match its parameters.")
-    if prefit != (estimator.estimator is given):
+    if is_prefit(estimator.cv) != (estimator.estimator is given):
         raise ModelFileError('its classifier is the one given although cv is not "prefit", or the other way round.')
+    promise = [] if bound is None else [(name, one) for name, one in vars(bound).items() if name in PROMISE]
     state = {
-        "rule": rule_state(rule, _cuts(rule)),
-        "method": fitted.machine.method,
-        "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in _promise(bound)],
+        "rule": rule_state(rule, cuts),
+        "method": machine.method,
+        "error_bound": [to_json(*pair) for pair in promise] or None,
         "flaw": None if rows is None else rows.flaw,
     }
-    if held_out != _implied(estimator, rows):
-        state["held_out"] = held_out
-    if by_row:
-        state["by_row"] = True
-    return state, _row_arrays(rows)
+    state |= {} if held_out == _implied(estimator, rows) else {"held_out": held_out}
+    state |= {"by_row": True} if by_row else {}
+    if rows is None:
+        return state, {}
+    specs, code, first, step = _row_specs(rule.labels.n_classes)
+    return state, stored({"rows_score": rows.score, code: step * rows.code + first, "rows_weight": rows.weight}, specs)
 
 
-def _promise(bound: Any) -> tuple[str, ...]:
-    return CLASS_PROMISE if isinstance(bound, ClassErrorBound) else PROMISE
+def is_prefit(cv: Any) -> bool:
+    """Return whether the parameter `cv` says that the classifier was fitted before."""
+    return isinstance(cv, str) and cv == "prefit"
 
 
 def _implied(estimator: ThresholdRejector, rows: Any) -> bool:
     """Return whether the parameters say that the classifier was not fitted on the rows; a file has the contrary."""
-    return isinstance(estimator.cv, str) and estimator.cv == "prefit" and rows is not None and not rows.flaw
+    return is_prefit(estimator.cv) and rows is not None and not rows.flaw
 
 
 def _cuts(rule: Any) -> tuple[float, ...]:
     decider = rule.decider
-    if isinstance(decider, Cheapest | PerRow):
-        return ()
-    if not isinstance(decider, Cuts):
-        return tuple(decider.cuts.tolist())
-    return decider.thresholds.lower, decider.thresholds.upper, decider.cut
+    if isinstance(decider, Cuts):
+        return decider.thresholds.lower, decider.thresholds.upper, decider.cut
+    return tuple(decider.cuts.tolist()) if hasattr(decider, "cuts") else ()
 
 
-def _row_arrays(rows: Any) -> Arrays:
-    """The codes of two classes are stored as -1 and +1, those of more from 1 on."""
-    if rows is None:
-        return {}
-    if rows.score.ndim > 1:
-        return {"rows_score": rows.score, "rows_code": (rows.code + 1).astype("<i8"), "rows_weight": rows.weight}
-    return {"rows_score": rows.score, "rows_sign": (2 * rows.code - 1).astype("|i1"), "rows_weight": rows.weight}
+def _row_specs(n_classes: int) -> tuple[Layout, str, int, int]:
+    """Return the arrays of the rows, that of their codes, the least code in it, and the step to the next."""
+    return (CLASS_ROWS, "rows_code", 1, 1) if n_classes > 2 else (ROWS, "rows_sign", -1, 2)
 
 
 def classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
@@ -105,27 +99,19 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     classes, cuts = classes_and_cuts(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    fields.take("method", str)
     rows = _rows(fields.take("flaw"), arrays, len(classes))
-    fields.take("error_bound")
-    held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
+    held_out = fields.maybe("held_out", bool, default=_implied(estimator, rows))
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=fields.flag("by_row"))
+    by_row = fields.maybe("by_row", bool, default=False)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=by_row)
     if isinstance(found.error_bound, ErrorBound) and not held_out:
         warn_caller(NOT_CERTIFIED)
     return found
 
 
 def _tuned(
-    estimator: ThresholdRejector,
-    classes: Any,
-    classifier: Any,
-    rows: Any,
-    cuts: tuple[float, ...],
-    *,
-    held_out: bool,
-    by_row: bool,
+    estimator: Any, classes: Any, classifier: Any, rows: Any, cuts: tuple[float, ...], *, held_out: bool, by_row: bool
 ) -> Tuned:
     """Return the fitted value that follows from the parameters and rows.
 
@@ -150,16 +136,13 @@ def _tuned(
 
 
 def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | None:
+    specs, code, first, step = _row_specs(n_classes)
+    fitting(arrays, {} if flaw is None else specs, "rejector", {"q": n_classes})
     if flaw is None:
-        fitting(arrays, {}, "rejector", {})
         return None
-    several = n_classes > 2
-    fitting(arrays, CLASS_ROWS if several else ROWS, "rejector", {"q": n_classes} if several else {})
-    code, weight = arrays["rows_code" if several else "rows_sign"], arrays["rows_weight"]
-    known = ((code >= 1) & (code <= n_classes)).all() if several else (np.abs(code) == 1).all()
+    codes, weight = arrays[code], arrays["rows_weight"]
+    known = np.isin(codes, range(first, n_classes + 1, step)).all()
     if not isinstance(flaw, str) or not known or not (weight > 0).all():
-        raise ModelFileError(
-            f"the rows that its thresholds were tuned on have an invalid {'class' if several else 'sign'}, weight or "
-            "flaw."
-        )
-    return ScoredRows.of(arrays["rows_score"], code - 1 if several else code > 0, weight, flaw=flaw)
+        what = "class" if n_classes > 2 else "sign"
+        raise ModelFileError(f"the rows that its thresholds were tuned on have an invalid {what}, weight or flaw.")
+    return ScoredRows.of(arrays["rows_score"], (codes - first) // step, weight, flaw=flaw)

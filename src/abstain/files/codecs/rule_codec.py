@@ -34,7 +34,6 @@ def rule_from(given: Any, cuts: Callable[[int], tuple[int, ...]]) -> tuple[NDArr
     """Return the classes and the cuts, of which there may be so many for this number of classes."""
     fields = Fields(given, "rule")
     classes, found = _classes(fields), tuple(from_json(cut) for cut in fields.take("cuts", list))
-    fields.end()
     if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
         raise ModelFileError("its classes are not two or more, different and sorted.")
     allowed = cuts(len(classes))

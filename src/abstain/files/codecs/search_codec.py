@@ -15,50 +15,43 @@ from abstain.estimators.search.grid import Grid, checked_Cs
 from abstain.estimators.search.search import Searched
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import Layout, layout
+from abstain.files.format.schema import fitting, layout, within
 from abstain.files.format.values import to_json
 from abstain.kernels import KERNELS
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
+SEARCH = "search_"  # before the names of its arrays
 # p pairs of a search on f folds
-SEARCH = layout(search_cs="f8 c", search_gammas="f8 g", search_costs="f8 p f")
+ALWAYS = layout(search_cs="f8 c", search_gammas="f8 g", search_costs="f8 p f")
 # tuned: nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all;
-# mass: only if folds test rows of different weight
-SOMETIMES = layout(search_tuned="f8 tp tf", search_mass="f8 p f")
-SUBSAMPLES = layout(search_rows="i8 p")  # only if pairs were tried on fewer rows
+# rows: only if pairs were tried on fewer rows; mass: only if folds test rows of different weight
+SOMETIMES = layout(search_tuned="f8 tp tf", search_rows="i8 p", search_mass="f8 p f")
 CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
 def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
     """Return the arrays of a search on so many rows."""
-    arrays: Arrays = {"search_cs": grid.Cs, "search_gammas": grid.gammas if grid.has_gamma else np.empty(0)}
-    arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
-    if grid.tuned is not None:
-        arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
-        if grid.near is not None:
-            near = grid.near.reshape(-1, grid.n_splits + 1)
-            arrays["search_tuned"] = np.column_stack([arrays["search_tuned"], near])
-    if (grid.rows != n_rows).any():  # a search on subsamples
-        arrays["search_rows"] = grid.rows.ravel()
-    if grid.mass is not None:
-        arrays["search_mass"] = grid.mass.reshape(-1, grid.n_splits)
-    return arrays
+    n, pairs = grid.n_splits, len(grid.Cs) * len(grid.gammas)
+    tuned = [table.reshape(pairs, -1) for table in (grid.tuned, grid.near) if table is not None]
+    found: dict[str, Any] = {"cs": grid.Cs, "gammas": grid.gammas if grid.has_gamma else np.empty(0)}
+    found |= {"costs": grid.costs.reshape(-1, n), "tuned": np.column_stack(tuned) if tuned else None}
+    found["rows"] = grid.rows.ravel() if (grid.rows != n_rows).any() else None  # of a search on subsamples
+    found["mass"] = None if grid.mass is None else grid.mass.reshape(-1, n)
+    return {SEARCH + name: array for name, array in found.items() if array is not None}
 
 
-def search_specs(arrays: Arrays, *, halves: bool = True) -> Layout:
-    """Return the arrays that the file of a search must have, given those that it has; some searches halve the rows."""
-    optional = SOMETIMES | (SUBSAMPLES if halves else {})
-    return SEARCH | {name: spec for name, spec in optional.items() if name in arrays}
-
-
-def grid_from(arrays: Arrays, n_rows: int) -> Grid:
-    """Make the grid of a search on so many rows from its arrays."""
-    Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
-    rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
+def grid_from(arrays: Arrays, n_rows: int, *, halves: bool) -> Grid:
+    """Make the grid of a search on so many rows from its arrays; only some searches halve the rows."""
+    given = {name: array for name, array in arrays.items() if name.startswith(SEARCH)}
+    optional = (SOMETIMES.keys() & given.keys()) - (set() if halves else {"search_rows"})
+    fitting(given, ALWAYS | {name: SOMETIMES[name] for name in optional}, "search", {})
+    arrays = within(arrays, SEARCH)
+    Cs, gammas, costs = arrays["cs"], arrays["gammas"], arrays["costs"]
+    rows = arrays.get("rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
-    tuned, near = arrays.get("search_tuned", costs), None
+    tuned, near = arrays.get("tuned", costs), None
     if tuned is not costs and tuned.shape[1] == 2 * shape[2] + 1:
         tuned, near = tuned[:, : shape[2]], tuned[:, shape[2] :]
     if not costs.size or len(costs) != shape[0] * shape[1] or tuned.shape != costs.shape:
@@ -71,7 +64,7 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
     if (rows < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
-    mass = arrays.get("search_mass", np.ones(costs.shape))
+    mass = arrays.get("mass", np.ones(costs.shape))
     refuse(not (mass > 0).all(), "its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)

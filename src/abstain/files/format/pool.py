@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, fitting
+from abstain.files.format.schema import Spec, fitting, spec
 
 # The name of the joined array of each dtype.
 JOINED = {"<f8": "double", "<f4": "single", "<i8": "whole"}
-FLOAT, WHOLE = ("<f8", "<f4"), ("<i8",)
+FLOAT = ("<f8", "<f4")
 # Of all Pipelines and ColumnTransformers of a model. Reading takes scikit-learn about a millisecond for a step, up to
 # ten microseconds for a column, and a quarter of a millisecond for a column that is encoded.
 MOST_STEPS, MOST_COLUMNS, MOST_ENCODED = 1000, 2**20, 10_000
@@ -35,7 +35,11 @@ class _Work:
             ("columns over all its steps", self._columns, MOST_COLUMNS),
             ("encoded columns", self._encoded, MOST_ENCODED),
         ):
-            refuse(count > most, f"it has more than {most:,} {what}.")
+            if count > most:
+                raise self._excess(f"it has more than {most:,} {what}.")
+
+    def _excess(self, reason: str) -> ValueError:
+        return ModelFileError(reason)
 
 
 class PoolWriter(_Work):
@@ -45,12 +49,8 @@ class PoolWriter(_Work):
         super().__init__()
         self._taken: dict[str, list[NDArray[Any]]] = {dtype: [] for dtype in JOINED}
 
-    def count(self, columns: int, *, encoded: bool = False) -> None:
-        """Count one more step; an error if a model file cannot contain so many."""
-        try:
-            super().count(columns, encoded=encoded)
-        except ModelFileError as error:
-            raise ValueError(f"estimator cannot be saved: {error} Use fewer, or skops.") from error
+    def _excess(self, reason: str) -> ValueError:
+        return ValueError(f"estimator cannot be saved: {reason} Use fewer, or skops.")
 
     def put(self, values: Any) -> list[Any]:
         """Add an array; the result describes it in the manifest: its dtype, then its shape."""
@@ -78,26 +78,33 @@ class PoolReader(_Work):
         fitting(arrays, {name: ((dtype,), (name,)) for dtype, name in JOINED.items()}, "preprocessing", {})
         self._left = {dtype: arrays[name] for dtype, name in JOINED.items()}
 
-    def take(
-        self,
-        fields: Fields,
-        name: str,
-        *shapes: tuple[int | None, ...],
-        dtypes: tuple[str, ...] = FLOAT,
-        finite: bool = True,
-    ) -> NDArray[Any]:
-        """Take the array that a field describes, with one of these dtypes and shapes; None stands for any length."""
-        entry = fields.take(name, list)
-        if not entry or entry[0] not in dtypes or not any(_fits(entry[1:], shape) for shape in shapes):
+    def take(self, name: str, entry: Any, form: str, n: int = 0, *, finite: bool = True) -> NDArray[Any]:
+        """Take the array that an entry of the manifest describes.
+
+        Parameters
+        ----------
+        name : str
+            For errors.
+        entry : object
+            The dtype and the shape, as in the manifest.
+        form : str
+            The dtypes and the axes that it may have, as in `layout`, in several ways after commas; n is the number of
+            columns, any other letter any number.
+        n : int
+        finite : bool, default=True
+            Whether NaN is refused too; infinity always is.
+        """
+        listed = isinstance(entry, list) and len(entry) > 0
+        if not listed or not any(_fits(entry, spec(one), n) for one in form.split(",")):
             raise ModelFileError(f"the array {name!r} of its preprocessing has the wrong dtype or shape.")
         dtype, *shape = entry
         size, left = int(np.prod(np.array(shape, dtype=object))), self._left[dtype]
         refuse(size > len(left), f"the array {name!r} of its preprocessing is longer than the file's.")
         self._left[dtype] = left[size:]
         array = left[:size].reshape(shape).copy()
-        if finite and not np.isfinite(array).all():
-            raise ModelFileError(f"the array {name!r} of its preprocessing contains NaN or infinity.")
-        refuse(np.isinf(array).any(), f"the array {name!r} of its preprocessing contains infinity.")
+        if not (np.isfinite(array) if finite else ~np.isinf(array)).all():
+            what = "NaN or infinity" if finite else "infinity"
+            raise ModelFileError(f"the array {name!r} of its preprocessing contains {what}.")
         return array
 
     def end(self) -> None:
@@ -105,6 +112,9 @@ class PoolReader(_Work):
         refuse(any(len(left) for left in self._left.values()), "its preprocessing has numbers that no step uses.")
 
 
-def _fits(given: list[Any], shape: tuple[int | None, ...]) -> bool:
-    whole = all(type(length) is int and 0 <= length < 2**40 for length in given)
-    return whole and len(given) == len(shape) and all(b in (None, a) for a, b in zip(given, shape, strict=True))
+def _fits(entry: list[Any], spec: Spec, n: int) -> bool:
+    """Return whether an entry has one of these dtypes, and this shape."""
+    (dtypes, shape), lengths = spec, entry[1:]
+    whole = all(type(length) is int and 0 <= length < 2**40 for length in lengths)
+    right = whole and entry[0] in dtypes and len(lengths) == len(shape)
+    return right and all(wanted != "n" or length == n for length, wanted in zip(lengths, shape, strict=True))

@@ -83,7 +83,9 @@ TEXTS = Kind(lambda value: type(value) is list and all(type(one) is str for one 
 
 
 class Fields:
-    """The fields of one JSON object, taken one by one.
+    """The fields of one JSON object.
+
+    A field that nothing takes is refused later, because the library would not write it again (`restored`).
 
     Parameters
     ----------
@@ -95,16 +97,16 @@ class Fields:
 
     def __init__(self, given: Any, where: str) -> None:
         refuse(not isinstance(given, dict), f"its manifest does not describe the {where} with named fields.")
-        self._left = dict(given)
+        self._given = given
         self._where = where
 
     def __contains__(self, name: str) -> bool:
-        return name in self._left
+        return name in self._given
 
     def take(self, name: str, *kinds: Kind | type) -> Any:
-        """Take a field of this kind, of one of these types of JSON, or of any if none is given."""
-        refuse(name not in self._left, f"its manifest lacks the field {name!r} of the {self._where}.")
-        value = self._left.pop(name)
+        """Return a field of this kind, of one of these types of JSON, or of any if none is given."""
+        refuse(name not in self, f"its manifest lacks the field {name!r} of the {self._where}.")
+        value = self._given[name]
         if not kinds:
             return value
         kind = kinds[0] if isinstance(kinds[0], Kind) else of_type(*kinds)  # type: ignore[arg-type]
@@ -114,28 +116,22 @@ class Fields:
             raise ModelFileError(f"the field {name!r} of the {self._where} must be {kind.rule}{shown}.")
         return found
 
-    def flag(self, name: str) -> bool:
-        """Take a field that is only there if it is true."""
-        return name in self._left and bool(self.take(name, bool))
+    def maybe(self, name: str, *kinds: Kind | type, default: Any = None) -> Any:
+        """Return a field that may be missing."""
+        return self.take(name, *kinds) if name in self else default
 
     def inner(self, name: str, where: str = "") -> Fields:
-        """Take a field that has named fields itself."""
+        """Return a field that has named fields itself."""
         return Fields(self.take(name, dict), where or name)
 
-    def peek(self, name: str) -> Any:
-        """Return a field that will be taken later; None if it is missing."""
-        return self._left.get(name)
-
     def record(self, table: Mapping[str, Kind]) -> dict[str, Any]:
-        """Take all fields of a table, after which none may be left."""
-        found = {name: self.take(name, kind) for name, kind in table.items()}
-        self.end()
-        return found
+        """Return all fields of a table."""
+        return {name: self.take(name, kind) for name, kind in table.items()}
 
-    def end(self) -> None:
-        """Raise an error if a field is left: a field unknown to this version must not be ignored silently."""
-        if self._left:
-            raise ModelFileError(f"the {self._where} has an unknown field {min(self._left)[:60]!r}.")
+    def only(self, *names: str) -> None:
+        """Raise an error if there are other fields than these."""
+        if unknown := self._given.keys() - {*names}:
+            raise ModelFileError(f"the {self._where} has an unknown field {min(unknown)[:60]!r}.")
 
 
 def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:
@@ -143,14 +139,16 @@ def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:
     return {name: kind.to(getattr(value, name)) for name, kind in table.items()}
 
 
+def spec(form: str) -> Spec:
+    """Return the dtypes and the shape of an array, given in the form "f8|f4 n d": its dtypes, then its axes."""
+    dtypes, *axes = form.split()
+    stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
+    return stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
+
+
 def layout(**arrays: str) -> Layout:
-    """Return the dtypes and shapes of arrays, each in the form "f8|f4 n d": its dtypes, then its axes."""
-    found: Layout = {}
-    for name, given in arrays.items():
-        dtypes, *axes = given.split()
-        stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
-        found[name] = stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
-    return found
+    """Return the dtypes and shapes of arrays, each given as for `spec`."""
+    return {name: spec(form) for name, form in arrays.items()}
 
 
 def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int]) -> dict[str, int]:
@@ -180,6 +178,16 @@ def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int
                     f"the array {name!r} of the {where} has shape {array.shape}, which does not match the other fields."
                 )
     return numbers
+
+
+def stored(given: Mapping[str, Any], specs: Layout) -> Arrays:
+    """Return the arrays of a layout, in its order, with its dtypes, and with a first axis of 1 where one is missing."""
+    found = {}
+    for name, (dtypes, shape) in specs.items():
+        array = np.asarray(given[name])
+        array = array[np.newaxis] if array.ndim < len(shape) else array
+        found[name] = array if array.dtype.newbyteorder("<").str in dtypes else array.astype(dtypes[0])
+    return found
 
 
 def within(arrays: Arrays, prefix: str) -> Arrays:

@@ -14,17 +14,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.estimators.novelty.guard import LARGEST, Guard
 from abstain.estimators.novelty.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
-from abstain.files.onnx.scores import Scoring, score_nodes
-from abstain.files.onnx.steps import Table, graph_of, parts_of
+from abstain.files.onnx.scores import Scoring
+from abstain.files.onnx.steps import Table, through, transformers_in
 
 if TYPE_CHECKING:
-    from abstain.files.onnx.graph import Graph
+    from abstain.files.onnx.graph import Value
 
 __all__ = ["check_encoders", "detector_scoring", "guard_nodes", "split"]
 
@@ -48,63 +47,53 @@ def detector_scoring(guard: Guard) -> Scoring:
     return replace(found, biases=np.zeros(1))
 
 
-def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
+def guard_nodes(guard: Guard, table: Table) -> tuple[Value, Value]:
     """Return the p-value of each row, and whether it is novel."""
     scoring = detector_scoring(guard)
     before, last = split(guard.detector)
-    for step in before:
-        table = graph_of(graph, step, table)
-    X = table.numbers(graph)
-    if type(last) is NoveltyDetector:
-        unusual = _unusual_nodes(graph, last._fitted_, scoring, X)
-    else:
-        unusual = graph.apply("Neg", score_nodes(graph, scoring, X))
-    overflown = graph.apply("Or", graph.apply("IsNaN", unusual), graph.apply("IsInf", unusual))
-    beyond = graph.apply("Not", graph.apply("LessOrEqual", graph.apply("Abs", X), LARGEST))  # as `Guard` requires it
-    known = graph.apply("Not", graph.apply("Or", overflown, graph.column(graph.any_of(beyond))))
-    unusual = graph.apply("Where", known, unusual, np.inf)
+    X = through(before, table).numbers()
+    unusual = _unusual(last._fitted_, scoring, X) if type(last) is NoveltyDetector else -scoring.score(X)
+    overflown = unusual.apply("IsNaN") | unusual.apply("IsInf")
+    beyond = ~(abs(X) <= LARGEST)  # as `Guard` requires it
+    known = ~(overflown | beyond.any().column())
+    unusual = known.where(unusual, np.inf)
     low, high = guard.levels
-    above = _count_below(graph, high, unusual)
-    at_least = graph.cast(graph.apply("Sub", np.int64(1 + guard.m), above), "f")
-    p_value = graph.apply("Div", at_least, guard.m + 1.0)
-    reached = _count_below(graph, np.nextafter(low, -np.inf), unusual)
-    tied = graph.apply("And", known, graph.apply("Greater", reached, above))  # as unusual as a calibration row
-    p_value = graph.apply("Where", tied, graph.apply("Max", p_value, guard.least_known), p_value)
-    return p_value, graph.apply("LessOrEqual", p_value, guard.rate)
+    above = _count_below(high, unusual)
+    p_value = (np.int64(1 + guard.m) - above).cast("f") / (guard.m + 1.0)
+    reached = _count_below(np.nextafter(low, -np.inf), unusual)
+    tied = known & (reached > above)  # as unusual as a calibration row
+    p_value = tied.where(p_value.at_least(guard.least_known), p_value)
+    return p_value, p_value <= guard.rate
 
 
-def _unusual_nodes(graph: Graph, now: FittedDetector, scoring: Scoring, X: str) -> str:
+def _unusual(now: FittedDetector, scoring: Scoring, X: Value) -> Value:
     """Return what `FittedDetector.unusual` does."""
     columns = now.columns
     logged = columns.floor > 0.0
-    x, f = graph.apply("Sub", X, columns.origin), np.where(logged, columns.floor, 1.0)
-    below = graph.apply("Div", graph.apply("Min", graph.apply("Sub", x, f), 0.0), f)
-    log = graph.apply("Add", graph.apply("Log", graph.apply("Max", x, f)), below)
-    u = graph.apply("Where", graph.constant(logged), log, x)
-    z = graph.apply("Div", graph.apply("Sub", u, columns.centre), columns.spread)
-    residual = graph.apply("Abs", graph.apply("Gemm", z, np.ascontiguousarray(now.residuals)))
-    residual = graph.column(graph.across("ReduceMax", residual))
-    clipped = graph.apply("Max", graph.apply("Min", z, FAR), -FAR)
-    near = graph.apply("Div", score_nodes(graph, scoring, clipped), float(scoring.coef.sum()))
-    near = graph.apply("Max", graph.apply("Min", near, 1.0), FAINTEST)
-    parts = []
-    sizes = residual, graph.apply("Sqrt", graph.apply("Neg", graph.apply("Log", near)))
-    for size, unit, excess in zip(sizes, now.units.tolist(), now.excess.tolist(), strict=True):
-        parts.append(graph.apply("Div", graph.apply("Log", graph.apply("Div", size, unit)), excess))
-    v = graph.apply("Max", *parts)
-    return graph.apply("Add", graph.apply("Exp", graph.apply("Min", v, 0.0)), graph.apply("Max", v, 0.0))
+    x, f = X - columns.origin, np.where(logged, columns.floor, 1.0)
+    below = (x - f).at_most(0.0) / f
+    log = x.at_least(f).apply("Log") + below
+    u = X.graph.constant(logged).where(log, x)
+    z = (u - columns.centre) / columns.spread
+    residual = abs(z.apply("Gemm", np.ascontiguousarray(now.residuals))).across("ReduceMax").column()
+    near = scoring.score(z.at_most(FAR).at_least(-FAR)) / float(scoring.coef.sum())
+    near = near.at_most(1.0).at_least(FAINTEST)
+    sizes = residual, (-near.apply("Log")).apply("Sqrt")
+    units = zip(sizes, now.units.tolist(), now.excess.tolist(), strict=True)
+    first, second = ((size / unit).apply("Log") / excess for size, unit, excess in units)
+    v = first.at_least(second)
+    return v.at_most(0.0).apply("Exp") + v.at_least(0.0)
 
 
-def _count_below(graph: Graph, scores: Any, values: str) -> str:
+def _count_below(scores: Any, values: Value) -> Value:
     """The number of the increasing `scores` below each value, by halving: no matrix of rows and scores is made."""
     depth = len(scores).bit_length()
-    padded = graph.constant(np.append(scores, np.full(2**depth - len(scores), np.inf)))
-    found = graph.cast(graph.apply("IsNaN", values), "i")  # 0 for every row
+    padded = values.graph.constant(np.append(scores, np.full(2**depth - len(scores), np.inf)))
+    found = values.apply("IsNaN").cast("i")  # 0 for every row
     for half in reversed(range(depth)):
-        further = graph.apply("Add", found, np.int64(2**half))
-        before = graph.apply("Sub", further, np.int64(1))
-        passed = graph.apply("Less", graph.apply("Gather", padded, before), values)
-        found = graph.apply("Where", passed, further, found)
+        further = found + np.int64(2**half)
+        passed = (further - np.int64(1)).of(padded) < values
+        found = passed.where(further, found)
     return found
 
 
@@ -113,8 +102,7 @@ def check_encoders(before: list[Any], detector: Any) -> None:
 
     Python rejects a row with such a category as novel; in a graph it would be a row of no category.
     """
-    own = [encoder for step in split(detector)[0] for encoder in _encoders(step)]
-    for known, fewer in zip([one for step in before for one in _encoders(step)], own, strict=False):
+    for known, fewer in zip(_encoders(before), _encoders(split(detector)[0]), strict=False):
         lists = [repr([column.tolist() for column in one.categories_]) for one in (known, fewer)]
         if fewer.handle_unknown == "error" and lists[0] != lists[1]:
             raise ValueError(
@@ -124,9 +112,5 @@ def check_encoders(before: list[Any], detector: Any) -> None:
             )
 
 
-def _encoders(step: Any) -> list[Any]:
-    if type(step) is Pipeline:
-        return [found for _, inner in step.steps for found in _encoders(inner)]
-    if type(step) is ColumnTransformer:
-        return [found for part, _ in parts_of(step) for found in _encoders(part)]
-    return [step] if hasattr(step, "categories_") else []
+def _encoders(steps: list[Any]) -> list[Any]:
+    return [one for step in steps for one in transformers_in(step) if hasattr(one, "categories_")]

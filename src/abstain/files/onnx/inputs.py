@@ -48,16 +48,6 @@ class Inputs:
         prefixes = ("abstain/", "column:")
         return [f"column:{name}" if name in taken or name.startswith(prefixes) else name for name in self.names]
 
-    @staticmethod
-    def nan_texts(pipeline: Pipeline) -> list[int]:
-        """The columns whose missing texts must be NaN, as in pandas; None, as in polars, would be another category."""
-        return sorted(
-            place
-            for steps, places in _first_steps(pipeline[:-1], list(range(int(pipeline.n_features_in_))))
-            for at, place in enumerate(places)
-            if not _takes_none(steps, at)
-        )
-
     def rows(self, pipeline: Pipeline, count: int) -> tuple[Any, dict[str, Any]]:
         """Rows like the training rows, as Python reads them and as the graph does."""
         rng = np.random.default_rng(0)
@@ -125,16 +115,6 @@ def _needed(step: Any, count: int) -> list[str]:
     if isinstance(step, SimpleImputer):
         return [TEXT if isinstance(one, str) else NUMBER for one in step.statistics_.tolist()]
     return [NUMBER] * count
-
-
-def _takes_none(steps: list[Any], at: int) -> bool:
-    """Whether a missing text of the column at this place is None for the first step that reads it."""
-    for step in steps[:1]:
-        if isinstance(step, SimpleImputer):
-            return step.missing_values is None
-        if hasattr(step, "categories_"):
-            return None in step.categories_[at].tolist()
-    return False
 
 
 def _examples(steps: list[Any], count: int, rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:

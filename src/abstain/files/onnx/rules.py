@@ -28,13 +28,13 @@ from abstain.rules.rule import Rule
 from abstain.rules.tuning.class_lead import FIRST, Lead
 
 if TYPE_CHECKING:
-    from abstain.files.onnx.graph import Graph
+    from abstain.files.onnx.graph import Value
 
 __all__ = ["by_cost", "decision_nodes"]
 
 
-def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = None) -> tuple[str, str, str]:
-    """Return the labels and the rejects by the scores of `score_nodes`, and the type of the labels.
+def decision_nodes(rule: Rule, score: Value, withheld: Value | None = None) -> tuple[Value, Value, str]:
+    """Return the labels and the rejects of scores in a graph, and the type of the labels.
 
     Rows that are `withheld`, because they are novel or Python would refuse them, are rejected, whatever their score.
     """
@@ -46,13 +46,13 @@ def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = N
     kind, labels = _typed(_names(rule))
     if type(rule.decider) not in _PLACES:
         raise ValueError(f"decisions by a {type(rule.decider).__name__} have no ONNX graph; use abstain.save.")
-    place = _PLACES[type(rule.decider)](graph, rule, score)
-    rejected = graph.apply("Gather", graph.constant(rule.hands_on), place)
+    place = _PLACES[type(rule.decider)](rule, score)
+    rejected = place.of(rule.hands_on)
     if withheld is not None:
-        at_worst = rule.answers.index(NO_CLASS) if not _is_named(rule) else least_at_worst(rule.costs)
-        place = graph.apply("Where", withheld, np.int64(at_worst), place)
-        rejected = graph.apply("Or", withheld, rejected)
-    return graph.apply("Gather", graph.constant(labels), place), rejected, kind
+        at_worst = rule.answers.index(NO_CLASS) if rule.costs is None else least_at_worst(rule.costs)
+        place = withheld.where(np.int64(at_worst), place)
+        rejected = withheld | rejected
+    return place.of(labels), rejected, kind
 
 
 def by_cost(rule: Rule) -> bool:
@@ -61,140 +61,121 @@ def by_cost(rule: Rule) -> bool:
     return margins or isinstance(rule.decider, Cheapest)
 
 
-def _is_named(rule: Rule) -> bool:
-    return rule.costs is not None and rule.costs.names is not None
-
-
 def _names(rule: Rule) -> list[Any]:
-    """The labels of the actions, a reject also where the machine never rejects: for the rows that Python refuses."""
-    if _is_named(rule):
-        return list(rule.names.tolist())
-    known, reject = rule.labels.classes.tolist(), _reject_label(rule.labels)
-    return [reject if answer == NO_CLASS else known[answer] for answer in rule.answers]
+    """The labels of the actions, a reject also where the machine never rejects: for the rows that Python refuses.
+
+    There it is the reject label, or the first class if ONNX's type of the classes cannot hold that.
+    """
+    names, label = list(rule.names.tolist()), rule.labels.reject_label
+    if rule.answering and not rule.labels.rejects:
+        fits = label is not None and not isinstance(names[0], bool) and (isinstance(label, str) or abs(label) < 2**63)
+        names[rule.answers.index(NO_CLASS)] = label if fits else rule.labels.classes.tolist()[0]
+    return names
 
 
-def _by_cuts(graph: Graph, rule: Rule, score: str) -> str:
+def _by_cuts(rule: Any, score: Value) -> Value:
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
-    levels: Any = rule.decider.levels  # type: ignore[attr-defined]
+    levels = rule.decider.levels
     level: Any = np.int64(0)
     for cut, closed in zip(levels.cuts, levels.closed, strict=True):
-        above = graph.apply("GreaterOrEqual" if closed else "Greater", score, cut)
-        level = graph.apply("Add", graph.cast(above, "i"), level)
-    return graph.apply("Gather", graph.constant(np.array(levels.choices, dtype=np.int64)), level)
+        level = (score >= cut if closed else score > cut).cast("i") + level
+    return score.graph.apply("Gather", np.array(levels.choices, dtype=np.int64), level)
 
 
-def _by_margins(graph: Graph, rule: Any, score: str) -> str:
+def _by_margins(rule: Any, score: Value) -> Value:
     """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
-    above = graph.apply("Sub", score, rule.decider.cuts)
-    passed = graph.apply("Greater", above, 0.0)
-    table = rule.costs.unitless
-    open_part = graph.apply("Sub", 1.0, _on_ladders(graph, rule.readout, score))
-    cost = graph.apply("Mul", open_part, table[:, :-1].max(axis=0))
-    cost = graph.apply("Max", graph.apply("Min", cost, table[0, -1]), 0.0)
-    gain = graph.apply("Where", passed, graph.apply("Neg", cost), -np.inf)
-    least = graph.apply("Equal", gain, graph.across("ReduceMax", gain))
-    above = graph.apply("Where", least, above, -np.inf)
-    none = graph.apply("LessOrEqual", graph.column(graph.across("ReduceMax", above)), 0.0)
-    return graph.apply("Where", none, np.int64(len(table)), _first(graph, "ArgMax", above))
+    above = score - rule.decider.cuts
+    passed, table = above > 0.0, rule.costs.unitless
+    cost = (1.0 - _on_ladders(rule.readout, score)) * table[:, :-1].max(axis=0)
+    gain = passed.where(-cost.at_most(table[0, -1]).at_least(0.0), -np.inf)
+    above = gain.equals(gain.across("ReduceMax")).where(above, -np.inf)
+    none = above.across("ReduceMax").column() <= 0.0
+    return none.where(np.int64(len(table)), above.first("ArgMax"))
 
 
-def _by_confidence(graph: Graph, rule: Any, score: str) -> str:
+def _by_confidence(rule: Any, score: Value) -> Value:
     """The class of the highest score if its confidence, the lead or the score itself, exceeds the cut of this class."""
     cuts, by = rule.decider.cuts, rule.decider.by
-    score = graph.apply("Round", score) if by == "votes" else score
-    confidence = graph.across("ReduceMax", score)
+    score = score.apply("Round") if by == "votes" else score
+    confidence = score.across("ReduceMax")
     if by == "lead":
-        others = graph.across("ReduceMax", _top(graph, score, len(cuts))[1])
-        confidence = graph.apply("Sub", confidence, others)
-    place = _first(graph, "ArgMax", score)
-    rejected = graph.apply("LessOrEqual", graph.column(confidence), graph.apply("Gather", graph.constant(cuts), place))
-    return graph.apply("Where", rejected, np.int64(len(cuts)), place)
+        confidence = confidence - _top(score, len(cuts))[1].across("ReduceMax")
+    place = score.first("ArgMax")
+    return (confidence.column() <= place.of(cuts)).where(np.int64(len(cuts)), place)
 
 
-def _cheapest(graph: Graph, rule: Any, score: str) -> str:
+def _cheapest(rule: Any, score: Value) -> Value:
     """The action of least sum_j P_j cost[j, action], ties to the answers, then to the first: `CostTable.cheapest`."""
     costs = rule.costs
     order = np.argsort(costs.rejecting, kind="stable")
-    expected = graph.apply("Gemm", _probabilities(graph, rule.readout, score), costs.unitless[:, order])
-    total = graph.column(graph.across("ReduceSum", expected))
-    unknown = graph.apply("IsNaN", total)  # scores so large that the probabilities overflow
-    place = graph.apply("Gather", graph.constant(order), _first(graph, "ArgMin", expected))
+    expected = _probabilities(rule.readout, score).apply("Gemm", costs.unitless[:, order])
+    unknown = expected.across("ReduceSum").column().apply("IsNaN")  # scores so large that probabilities overflow
     at_worst = costs.hands_on.index(True) if any(costs.hands_on) else order[0]
-    return graph.apply("Where", unknown, np.int64(at_worst), place)
+    return unknown.where(np.int64(at_worst), expected.first("ArgMin").of(order))
 
 
-def _by_sets(graph: Graph, rule: Any, score: str) -> str:
+def _by_sets(rule: Any, score: Value) -> Value:
     """The only class whose lead over the best of the others is at least its cut; several or none are a reject."""
     cuts = rule.decider.cuts
-    top, others = _top(graph, score, len(cuts))
-    first, second = graph.across("ReduceMax", score), graph.across("ReduceMax", others)
-    lead = graph.apply("Where", top, graph.apply("Sub", first, second), graph.apply("Sub", score, first))
-    inside = graph.cast(graph.apply("GreaterOrEqual", lead, cuts), "i")
-    one = graph.apply("Equal", graph.column(graph.across("ReduceSum", inside)), np.int64(1))
-    return graph.apply("Where", one, _first(graph, "ArgMax", inside), np.int64(len(cuts)))
+    top, others = _top(score, len(cuts))
+    first, second = score.across("ReduceMax"), others.across("ReduceMax")
+    inside = (top.where(first - second, score - first) >= cuts).cast("i")
+    one = inside.across("ReduceSum").column().equals(np.int64(1))
+    return one.where(inside.first("ArgMax"), np.int64(len(cuts)))
 
 
-def _first(graph: Graph, operation: str, values: str) -> str:
-    """The first place of the largest or smallest value of each row, as a vector."""
-    return graph.column(graph.apply(operation, values, axis=-1, keepdims=1))
-
-
-def _probabilities(graph: Graph, readout: Any, score: str) -> str:
+def _probabilities(readout: Any, score: Value) -> Value:
     """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
     if isinstance(readout, Softmax):
-        return graph.apply("Softmax", score, axis=-1)
+        return score.apply("Softmax", axis=-1)
     if not isinstance(readout, Ladders):
         what = type(readout).__name__
         raise ValueError(f"scores that are read by a {what} have no ONNX graph; use abstain.save.")  # noqa: TRY004
     n = len(readout.tangents)
     if readout.lead is not None:
         low, high = readout.ends
-        return _corrected(graph, readout.lead, graph.apply("Div", graph.apply("Sub", score, low), high - low), n)
-    own = _on_ladders(graph, readout, score)
-    total = graph.across("ReduceSum", own)
-    share = graph.apply("Div", graph.apply("Sub", 1.0, total), float(n))
-    scaled = graph.apply("Div", own, graph.apply("Max", total, 1.0))
-    return graph.apply("Where", graph.apply("Less", total, 1.0), graph.apply("Add", own, share), scaled)
+        return _corrected(readout.lead, (score - low) / (high - low), n)
+    own = _on_ladders(readout, score)
+    total = own.across("ReduceSum")
+    share, scaled = (1.0 - total) / float(n), own / total.at_least(1.0)
+    return (total < 1.0).where(own + share, scaled)
 
 
-def _corrected(graph: Graph, lead: Lead, heights: str, n_classes: int) -> str:
+def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
     """As `Lead`: a softmax, in which the log-odds of the likeliest class against the rest are corrected."""
-    power = graph.apply("Mul", heights, lead.scale)
-    top, others = _top(graph, power, n_classes)
-    second = graph.across("ReduceMax", others)
-    terms = graph.apply("Exp", graph.apply("Sub", others, second))
-    total = graph.apply("Log", graph.across("ReduceSum", terms))
-    ahead = graph.apply("Sub", graph.apply("Sub", graph.across("ReduceMax", power), second), total)
-    rest = graph.apply("Softmax", others, axis=-1)
-    odds = graph.apply("Add", graph.apply("Mul", ahead, lead.slope), lead.shift)
-    odds = graph.apply("Max", odds, graph.apply("Add", graph.apply("Log", graph.across("ReduceMax", rest)), FIRST))
-    behind = graph.apply("Mul", rest, graph.apply("Sigmoid", graph.apply("Neg", odds)))
-    return graph.apply("Where", top, graph.apply("Sigmoid", odds), behind)
+    power = heights * lead.scale
+    top, others = _top(power, n_classes)
+    second = others.across("ReduceMax")
+    total = (others - second).apply("Exp").across("ReduceSum").apply("Log")
+    ahead = power.across("ReduceMax") - second - total
+    rest = others.apply("Softmax", axis=-1)
+    odds = (ahead * lead.slope + lead.shift).at_least(rest.across("ReduceMax").apply("Log") + FIRST)
+    behind = rest * (-odds).apply("Sigmoid")
+    return top.where(odds.apply("Sigmoid"), behind)
 
 
-def _top(graph: Graph, values: str, n_classes: int) -> tuple[str, str]:
+def _top(values: Value, n_classes: int) -> tuple[Value, Value]:
     """Where the first largest value of each row is, and the values with -inf there."""
-    at = graph.apply("ArgMax", values, axis=-1, keepdims=1)
-    top = graph.apply("Equal", np.arange(n_classes), at)
-    return top, graph.apply("Where", top, -np.inf, values)
+    at = values.apply("ArgMax", axis=-1, keepdims=1)
+    top = values.graph.apply("Equal", np.arange(n_classes), at)
+    return top, top.where(-np.inf, values)
 
 
-def _on_ladders(graph: Graph, ladders: Ladders, score: str) -> str:
+def _on_ladders(ladders: Ladders, score: Value) -> Value:
     """Straight lines between the points of each class, by the same operations as `Ladders.own`."""
     low, high = (end[:, np.newaxis] for end in ladders.ends)
     points = np.hstack([low, ladders.tangents, high])
     values = np.hstack([0.0 * low, expit(ladders.tangents), 1.0 + 0.0 * high])
-    found = graph.apply("Where", graph.apply("Less", score, points[:, 0]), 0.0, 1.0)
+    found = (score < points[:, 0]).where(0.0, 1.0)
     for at in range(points.shape[1] - 1):
         a, b, rise = points[:, at], points[:, at + 1], values[:, at + 1] - values[:, at]
-        share = graph.apply("Div", graph.apply("Sub", score, a), np.where(b > a, b - a, 1.0))
-        inside = graph.apply("And", graph.apply("GreaterOrEqual", score, a), graph.apply("Less", score, b))
-        line = graph.apply("Add", graph.apply("Mul", share, rise), values[:, at])
-        found = graph.apply("Where", inside, line, found)
+        share = (score - a) / np.where(b > a, b - a, 1.0)
+        inside = (score >= a) & (score < b)
+        found = inside.where(share * rise + values[:, at], found)
     return found
 
 
-# How each decider says it: (graph, rule, score) -> the position of the choice.
+# How each decider says it: (rule, score) -> the position of the choice.
 _PLACES: dict[type, Any] = {
     Cuts: _by_cuts,
     Margins: _by_margins,
@@ -202,18 +183,6 @@ _PLACES: dict[type, Any] = {
     Cheapest: _cheapest,
     Sets: _by_sets,
 }
-
-
-def _reject_label(labels: Any) -> Any:
-    """The reject label; the first class if nothing is rejected and ONNX's type of the classes cannot hold it.
-
-    Also a machine without costs has one: for the rows that Python refuses to decide.
-    """
-    label, first = labels.reject_label, labels.classes.tolist()[0]
-    if labels.rejects:
-        return label
-    fits = label is not None and not isinstance(first, bool) and (isinstance(label, str) or abs(label) < 2**63)
-    return label if fits else first
 
 
 def _typed(names: list[Any]) -> tuple[str, NDArray[Any]]:

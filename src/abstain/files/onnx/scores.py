@@ -15,9 +15,9 @@ from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine, clas
 from abstain.machines.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
-    from abstain.files.onnx.graph import Graph
+    from abstain.files.onnx.graph import Value
 
-__all__ = ["Scoring", "dense", "score_nodes"]
+__all__ = ["Scoring", "dense"]
 
 TINY = np.finfo(np.float64).tiny  # the least probability of which a logarithm is taken, as in `log_probabilities`
 
@@ -66,7 +66,7 @@ class Scoring:
 
     @classmethod
     def of_logistic(cls, classifier: Any, method: str) -> Self:
-        """Read a fitted LogisticRegression; an error where its probabilities are not those of `score_nodes`."""
+        """Read a fitted LogisticRegression; an error where its probabilities are not those of `score`."""
         by_rest = len(classifier.classes_) > 2 and classifier.solver == "liblinear"
         asked = getattr(classifier, "multi_class", None) in ("ovr", "multinomial")
         if method == "predict_proba" and (by_rest or asked):
@@ -87,45 +87,37 @@ class Scoring:
         values = self.kernel(X, self.vectors) if self.centre is None else X - self.centre
         return np.asarray(values @ self.coef.T + self.biases)
 
+    def score(self, X: Value) -> Value:
+        """Return the score of each row in a graph, as `decision_function` has it."""
+        # products with a matrix even of one column: onnxruntime rejects a vector if the other matrix has no rows
+        if self.centre is not None:
+            values = X - self.centre if self.centre.any() else X
+        else:
+            values = KERNELS[self.kernel.name](X, self.vectors, self.kernel)
+        sums = values.apply("Gemm", np.ascontiguousarray(self.coef.T)) + self.biases
+        if self.is_vote:
+            return _ovr_values(sums, (1 + math.isqrt(1 + 8 * len(self.biases))) // 2)
+        if len(self.biases) > 1:
+            return sums.apply("Softmax", axis=-1).at_least(TINY).apply("Log") if self.is_probability else sums
+        score = sums.apply("Squeeze", np.array([1]))
+        return _log_odds(score) if self.is_probability else score
+
 
 def dense(matrix: Any) -> NDArray[np.float64]:
     """Return the matrix as an array."""
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def score_nodes(graph: Graph, scoring: Scoring, X: str) -> str:
-    """Return the score of each row, as `decision_function` has it."""
-    # products with a matrix even of one column: onnxruntime rejects a vector if the other matrix has no rows
-    if scoring.centre is not None:
-        values = graph.apply("Sub", X, scoring.centre) if scoring.centre.any() else X
-    else:
-        values = KERNELS[scoring.kernel.name](graph, X, scoring.vectors, scoring.kernel)
-    products = graph.apply("Gemm", values, np.ascontiguousarray(scoring.coef.T))
-    sums = graph.apply("Add", products, scoring.biases)
-    if scoring.is_vote:
-        return _ovr_values(graph, sums, (1 + math.isqrt(1 + 8 * len(scoring.biases))) // 2)
-    if len(scoring.biases) > 1:
-        return _log_probabilities(graph, sums) if scoring.is_probability else sums
-    score = graph.apply("Squeeze", sums, np.array([1]))
-    return _log_odds(graph, score) if scoring.is_probability else score
-
-
-def _log_odds(graph: Graph, score: str) -> str:
+def _log_odds(score: Value) -> Value:
     """Return what `log_odds` makes of the probabilities 1 / (1 + exp(-score)) and 1 minus that, rounding included."""
-    # not Sigmoid, which is 1 minus a rounded number where the score is negative
-    second = graph.apply("Div", 1.0, graph.apply("Add", graph.apply("Exp", graph.apply("Neg", score)), 1.0))
-    first = graph.apply("Sub", 1.0, second)
-    p, q = (graph.apply("Max", part, TINY) for part in (second, first))
-    larger, smaller = graph.apply("Max", p, q), graph.apply("Min", p, q)
-    odds = graph.apply("Log", graph.apply("Div", larger, smaller))
-    return graph.apply("Where", graph.apply("Greater", p, q), odds, graph.apply("Sub", 0.0, odds))
+    second = 1.0 / ((-score).apply("Exp") + 1.0)  # not Sigmoid: 1 minus a rounded number where the score is negative
+    first = 1.0 - second
+    p, q = second.at_least(TINY), first.at_least(TINY)
+    odds = (p.at_least(q) / p.at_most(q)).apply("Log")
+    return (p > q).where(odds, 0.0 - odds)
 
 
-def _log_probabilities(graph: Graph, scores: str) -> str:
-    return graph.apply("Log", graph.apply("Max", graph.apply("Softmax", scores, axis=-1), TINY))
-
-
-def _ovr_values(graph: Graph, each: str, n_classes: int) -> str:
+def _ovr_values(each: Value, n_classes: int) -> Value:
     """Return the values of `SVC` from the scores of the pairs, as in `ovr_values`.
 
     ::
@@ -137,43 +129,38 @@ def _ovr_values(graph: Graph, each: str, n_classes: int) -> str:
     for row, (i, j) in enumerate(pairs):
         turned[row, i], turned[row, j] = 1.0, -1.0
         seconds[j] += 1.0
-    first = graph.cast(graph.apply("GreaterOrEqual", each, 0.0), "f")
     # a pair won by its first class moves a vote from the second to it
-    votes = graph.apply("Add", graph.apply("Gemm", first, turned), seconds)
-    total = graph.apply("Gemm", each, turned)
-    size = graph.apply("Mul", graph.apply("Add", graph.apply("Abs", total), 1.0), 3.0)
-    return graph.apply("Add", votes, graph.apply("Div", total, size))
+    votes = (each >= 0.0).cast("f").apply("Gemm", turned) + seconds
+    total = each.apply("Gemm", turned)
+    return votes + total / ((abs(total) + 1.0) * 3.0)
 
 
-def _inner(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
+def _inner(X: Value, vectors: Any, kernel: Kernel) -> Value:
     """Gamma x's + coef0 for every row x and vector s; gamma s first, as x's may overflow where the whole does not."""
-    products = graph.apply("Gemm", X, vectors * float(kernel.gamma), transB=1)
-    return graph.apply("Add", products, float(kernel.coef0))
+    return X.apply("Gemm", vectors * float(kernel.gamma), transB=1) + float(kernel.coef0)
 
 
-def _poly(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    return graph.apply("Pow", _inner(graph, X, vectors, kernel), float(kernel.degree))
+def _poly(X: Value, vectors: Any, kernel: Kernel) -> Value:
+    return _inner(X, vectors, kernel).apply("Pow", float(kernel.degree))
 
 
-def _sigmoid(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    inner = _inner(graph, X, vectors, kernel)  # the sign of infinity may be that of a part of the sum
-    return graph.apply("Where", graph.apply("IsInf", inner), np.nan, graph.apply("Tanh", inner))
+def _sigmoid(X: Value, vectors: Any, kernel: Kernel) -> Value:
+    inner = _inner(X, vectors, kernel)  # the sign of infinity may be that of a part of the sum
+    return inner.apply("IsInf").where(np.nan, inner.apply("Tanh"))
 
 
-def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
+def _rbf(X: Value, vectors: Any, kernel: Kernel) -> Value:
     """exp(2 z's - |z|^2 - |s|^2) with z = sqrt(gamma) (x - centre): the squares would cancel far from the centre.
 
     Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32.
     """
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
     root = np.sqrt(kernel.gamma)
-    s = (vectors - centre) * root
-    z = graph.apply("Mul", graph.apply("Sub", X, centre), root)
-    twice = graph.apply("Gemm", z, 2.0 * s, transB=1)
-    squares = graph.across("ReduceSumSquare", z)
-    exponent = graph.apply("Sub", graph.apply("Sub", twice, squares), np.einsum("ij,ij->i", s, s))
-    beyond = graph.apply("Equal", squares, np.inf)  # where 2 z's may overflow too: no row is near
-    return graph.apply("Exp", graph.apply("Min", graph.apply("Where", beyond, -np.inf, exponent), 0.0))
+    s, z = (vectors - centre) * root, (X - centre) * root
+    twice, squares = z.apply("Gemm", 2.0 * s, transB=1), z.across("ReduceSumSquare")
+    exponent = twice - squares - np.einsum("ij,ij->i", s, s)
+    # where 2 z's may overflow too, no row is near
+    return squares.equals(np.inf).where(-np.inf, exponent).at_most(0.0).apply("Exp")
 
 
 # The kernels that can be exported, besides the linear one, which is a product with its weights.

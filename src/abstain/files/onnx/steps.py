@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from abstain.files.sklearn_codecs.encoder_codec import drops
-from abstain.files.sklearn_codecs.imputer_codec import is_nan
+from abstain.files.sklearn_codecs.cells_codec import drops, is_nan
 
 if TYPE_CHECKING:
-    from abstain.files.onnx.graph import Graph
+    from abstain.files.onnx.graph import Value
 
 NUMBER, TEXT = "f", "U"
 
@@ -24,7 +23,7 @@ NUMBER, TEXT = "f", "U"
 class Column:
     """One column of the table, shape (rows, 1); a missing text is `fill` if an imputer came before."""
 
-    value: str
+    value: Value
     kind: str = NUMBER
     fill: str | None = None
 
@@ -33,47 +32,50 @@ class Column:
 class Table:
     """What a step reads: a matrix of numbers, or columns one by one, with None where nothing reads the column."""
 
-    matrix: str | None = None
+    matrix: Value | None = None
     columns: tuple[Column | None, ...] = ()
 
-    def numbers(self, graph: Graph) -> str:
+    def numbers(self) -> Value:
         """The table as one matrix of numbers; an error if a column is text."""
         if self.matrix is not None:
             return self.matrix
         if any(one is None or one.kind != NUMBER for one in self.columns):
             raise ValueError("estimator uses a column of text as numbers, which has no ONNX graph; encode it first.")
-        return graph.joined([one.value for one in self.columns if one is not None])
+        return _joined([one.value for one in self.columns if one is not None])
 
-    def at(self, graph: Graph, indices: list[int]) -> Table:
+    def at(self, indices: list[int]) -> Table:
         """The columns at these indices."""
         if self.matrix is None:
             return Table(columns=tuple(self.columns[at] for at in indices))
-        return Table(graph.apply("Gather", self.matrix, np.array(indices, dtype=np.int64), axis=1))
+        return Table(self.matrix.columns(indices))
 
-    def each(self, graph: Graph, count: int) -> list[Column]:
+    def each(self, count: int) -> list[Column]:
         """The columns one by one."""
         if self.matrix is None:
             return [one for one in self.columns if one is not None]
-        return [Column(self.at(graph, [at]).numbers(graph)) for at in range(count)]
+        return [Column(self.matrix.columns([at])) for at in range(count)]
 
 
-def graph_of(graph: Graph, step: Any, table: Table) -> Table:
-    """Add a transformer to the graph."""
-    if step is None or isinstance(step, str):
-        return table
-    if type(step) is Pipeline:
-        for _, inner in step.steps:
-            table = graph_of(graph, inner, table)
-        return table
-    if type(step) is ColumnTransformer:
-        return _side_by_side(graph, step, table)
-    kind = type(step).__name__
-    if kind not in _GRAPHS:
-        raise ValueError(
-            f"estimator has a {kind}, which has no ONNX graph here; transform the rows before they reach the graph, or "
-            "use abstain.save."
-        )
-    return _GRAPHS[kind](graph, step, table)
+def _joined(parts: list[Value]) -> Value:
+    return parts[0].beside(*parts[1:])
+
+
+def through(steps: Iterable[Any], table: Table) -> Table:
+    """Add transformers to the graph, one after the other."""
+    for step in steps:
+        if type(step) is Pipeline:
+            table = through([inner for _, inner in step.steps], table)
+        elif type(step) is ColumnTransformer:
+            table = Table(_joined([through([part], table.at(at)).numbers() for part, at in parts_of(step)]))
+        elif step is not None and not isinstance(step, str):
+            kind = type(step).__name__
+            if kind not in _GRAPHS:
+                raise ValueError(
+                    f"estimator has a {kind}, which has no ONNX graph here; transform the rows before they reach the "
+                    "graph, or use abstain.save."
+                )
+            table = _GRAPHS[kind](step, table)
+    return table
 
 
 def parts_of(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
@@ -87,74 +89,78 @@ def parts_of(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
     return found
 
 
-def _side_by_side(graph: Graph, step: ColumnTransformer, table: Table) -> Table:
-    made = [graph_of(graph, part, table.at(graph, at)).numbers(graph) for part, at in parts_of(step)]
-    return Table(graph.joined(made))
+def transformers_in(step: Any) -> list[Any]:
+    """The transformers inside a step, however deep; of any but a Pipeline or a ColumnTransformer, the step itself."""
+    if type(step) is Pipeline:
+        inner = [one for _, one in step.steps]
+    elif type(step) is ColumnTransformer:
+        inner = [part for part, _ in parts_of(step)]
+    else:
+        return [step]
+    return [found for one in inner for found in transformers_in(one)]
 
 
 def _wide(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _scaler(graph: Graph, step: Any, table: Table) -> Table:
+def _scaler(step: Any, table: Table) -> Table:
     """(x - centre) / scale, or x scale + least, and then clipped to the range."""
-    X, ends = table.numbers(graph), getattr(step, "feature_range", (-1.0, 1.0))
+    X, ends = table.numbers(), getattr(step, "feature_range", (-1.0, 1.0))
     if hasattr(step, "min_"):
-        X = graph.apply("Add", graph.apply("Mul", X, _wide(step.scale_)), _wide(step.min_))
+        X = X * _wide(step.scale_) + _wide(step.min_)
     else:
-        centre = getattr(step, "center_", None)
-        if getattr(step, "with_mean", False):
-            centre = step.mean_
-        X = X if centre is None else graph.apply("Sub", X, _wide(centre))
-        X = X if step.scale_ is None else graph.apply("Div", X, _wide(step.scale_))
-    return Table(graph.apply("Clip", X, *map(_wide, ends)) if getattr(step, "clip", False) else X)
+        centre = step.mean_ if getattr(step, "with_mean", False) else getattr(step, "center_", None)
+        X = X if centre is None else X - _wide(centre)
+        X = X if step.scale_ is None else X / _wide(step.scale_)
+    return Table(X.apply("Clip", *map(_wide, ends)) if getattr(step, "clip", False) else X)
 
 
-def _normalizer(graph: Graph, step: Any, table: Table) -> Table:
+def _normalizer(step: Any, table: Table) -> Table:
     """Compute x / |x|; as in scikit-learn, a norm of nearly 0 counts as 1."""
-    X = table.numbers(graph)
+    X = table.numbers()
     if step.norm == "l2":
-        norm = graph.apply("Sqrt", graph.across("ReduceSumSquare", X))
+        norm = X.across("ReduceSumSquare").apply("Sqrt")
     else:
-        norm = graph.across("ReduceSum" if step.norm == "l1" else "ReduceMax", graph.apply("Abs", X))
-    tiny = graph.apply("Less", norm, 10.0 * np.finfo(np.float64).eps)
-    return Table(graph.apply("Div", X, graph.apply("Where", tiny, 1.0, norm)))
+        norm = abs(X).across("ReduceSum" if step.norm == "l1" else "ReduceMax")
+    return Table(X / (norm < 10.0 * np.finfo(np.float64).eps).where(1.0, norm))
 
 
-def _imputer(graph: Graph, step: Any, table: Table) -> Table:
+def _imputer(step: Any, table: Table) -> Table:
     if any(one is not None and one.kind == TEXT for one in table.columns):
-        return _text_imputer(graph, step, table)
-    X, missing = table.numbers(graph), step.missing_values
+        return _text_imputer(step, table)
+    X, missing = table.numbers(), step.missing_values
     if not isinstance(missing, float | int):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"estimator has SimpleImputer(missing_values={missing!r}) for numbers, which has no ONNX graph; use NaN."
         )
-    absent = graph.apply("IsNaN", X) if missing != missing else graph.apply("Equal", X, _wide(missing))  # noqa: PLR0124
-    filled = np.array(step.statistics_, dtype=step._fit_dtype).astype(np.float64)
-    X = graph.apply("Where", absent, filled, X)
+    absent = X.apply("IsNaN") if missing != missing else X.equals(_wide(missing))  # noqa: PLR0124
+    X = absent.where(np.array(step.statistics_, dtype=step._fit_dtype).astype(np.float64), X)
     if not step.keep_empty_features and (dropped := is_nan(step.statistics_)).any():
-        X = Table(X).at(graph, np.flatnonzero(~dropped).tolist()).numbers(graph)
+        X = X.columns(np.flatnonzero(~dropped).tolist())
     if step.add_indicator and len(step.indicator_.features_):
-        flags = Table(graph.cast(absent, NUMBER)).at(graph, step.indicator_.features_.tolist())
-        X = graph.joined([X, flags.numbers(graph)])
+        X = X.beside(absent.cast(NUMBER).columns(step.indicator_.features_.tolist()))
     return Table(X)
 
 
-def _text_imputer(graph: Graph, step: Any, table: Table) -> Table:
+def _text_imputer(step: Any, table: Table) -> Table:
     missing, made = step.missing_values, []
     if step.add_indicator or (not step.keep_empty_features and is_nan(step.statistics_).any()):
         raise ValueError(
             "estimator has a SimpleImputer for text with add_indicator=True or with columns that are always missing, "
             "which has no ONNX graph."
         )
-    for column, fill in zip(table.each(graph, len(table.columns)), step.statistics_.tolist(), strict=True):
-        if not isinstance(missing, str):
+    for column, fill in zip(table.each(len(table.columns)), step.statistics_.tolist(), strict=True):
+        if isinstance(missing, str):
+            value = column.value.equals(_text(missing)).where(_text(fill), column.value)
+            made.append(replace(column, value=value))
+        else:
             made.append(replace(column, fill=fill if column.fill is None else column.fill))
-            continue
-        same = graph.apply("Equal", column.value, np.array(missing, dtype=object))
-        value = graph.apply("Where", same, np.array(fill, dtype=object), column.value)
-        made.append(replace(column, value=value))
     return Table(columns=tuple(made))
+
+
+def _text(values: Any) -> NDArray[Any]:
+    return np.array(values, dtype=object)
 
 
 def _check_plain(step: Any) -> None:
@@ -176,67 +182,57 @@ def _check_plain(step: Any) -> None:
         )
 
 
-def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
+def _same(column: Column, categories: list[Any]) -> Value:
     """Whether each row is each category, shape (rows, categories)."""
+    text = column.value
     if column.kind == NUMBER:
         known = [one for one in categories if one == one]  # noqa: PLR0124 (NaN)
         if any(abs(one) > 2**53 for one in known):
             raise ValueError("estimator encodes integers beyond 2**53 as categories, which ONNX's float64 cannot hold.")
-        same = [graph.apply("Equal", column.value, _wide([known]))] if known else []
-        same += [graph.apply("IsNaN", column.value)] if len(known) < len(categories) else []
-        return graph.joined(same)
+        same = [text.equals(_wide([known]))] if known else []
+        return _joined(same + ([text.apply("IsNaN")] if len(known) < len(categories) else []))
     absent = [one for one in categories if not isinstance(one, str)]
     if len(absent) + ("" in categories) > 1:
         raise ValueError('estimator encodes two of None, NaN and "" as categories, which are the same text in ONNX.')
-    text = column.value
     if column.fill is not None and "" not in categories:
-        empty = graph.apply("Equal", text, np.array("", dtype=object))
-        text = graph.apply("Where", empty, np.array(column.fill, dtype=object), text)
-    named = [one if isinstance(one, str) else "" for one in categories]
-    return graph.apply("Equal", text, np.array([named], dtype=object))
+        text = text.equals(_text("")).where(_text(column.fill), text)
+    return text.equals(_text([[one if isinstance(one, str) else "" for one in categories]]))
 
 
-def _known(graph: Graph, step: Any, column: Column, categories: list[Any]) -> tuple[str, str]:
-    """As `_same`, and whether each row has an unknown category, shape (rows, 1); it is refused if Python refuses it."""
-    same = _same(graph, column, categories)
-    unknown = graph.apply("Not", graph.any_of(same))
-    if step.handle_unknown == "error":
-        graph.refuse(unknown)
-    return same, unknown
-
-
-def _one_hot(graph: Graph, step: Any, table: Table) -> Table:
+def _encoder(step: Any, table: Table) -> Table:
+    """The columns of each encoded one; a row with an unknown category is refused if Python refuses it."""
     _check_plain(step)
-    made = []
-    for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
-        same = graph.cast(_known(graph, step, column, known.tolist())[0], NUMBER)
-        if kept := list(range(drops(step.drop, len(known)), len(known))):
-            made.append(Table(same).at(graph, kept).numbers(graph) if len(kept) < len(known) else same)
+    encoded, made = _hot if hasattr(step, "sparse_output") else _code, []
+    for column, known in zip(table.each(len(step.categories_)), step.categories_, strict=True):
+        same = _same(column, known.tolist())
+        unknown = ~same.any()
+        if step.handle_unknown == "error":
+            unknown.graph.refuse(unknown)
+        made += encoded(step, same, unknown, known.tolist())
     if not made:
         raise ValueError("estimator has a OneHotEncoder that makes no columns, which has no ONNX graph.")
-    return Table(graph.joined(made))
+    return Table(_joined(made))
 
 
-def _ordinal(graph: Graph, step: Any, table: Table) -> Table:
+def _hot(step: Any, same: Value, unknown: Value, categories: list[Any]) -> list[Value]:
+    """A column for each category, 1 where the row is that category."""
+    del unknown
+    flags, kept = same.cast(NUMBER), list(range(drops(step.drop, len(categories)), len(categories)))
+    return [flags.columns(kept) if len(kept) < len(categories) else flags] if kept else []
+
+
+def _code(step: Any, same: Value, unknown: Value, categories: list[Any]) -> list[Value]:
     """The number of each row's category: the sum over all categories of its number where the row is that category."""
-    _check_plain(step)
-    made = []
-    for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
-        categories = known.tolist()
-        same, unknown = _known(graph, step, column, categories)
-        codes = np.arange(len(categories), dtype=np.float64)
-        codes[[one != one for one in categories]] = step.encoded_missing_value  # noqa: PLR0124 (NaN)
-        code = graph.across("ReduceSum", graph.apply("Where", same, codes[np.newaxis], 0.0))
-        if step.handle_unknown == "use_encoded_value":
-            code = graph.apply("Where", unknown, float(step.unknown_value), code)
-        made.append(code)
-    return Table(graph.joined(made))
+    codes = np.arange(len(categories), dtype=np.float64)
+    codes[[one != one for one in categories]] = step.encoded_missing_value  # noqa: PLR0124 (NaN)
+    code = same.where(codes[np.newaxis], 0.0).across("ReduceSum")
+    chosen = step.handle_unknown == "use_encoded_value"
+    return [unknown.where(float(step.unknown_value), code) if chosen else code]
 
 
-_GRAPHS: dict[str, Callable[[Any, Any, Table], Table]] = {
+_GRAPHS: dict[str, Callable[[Any, Table], Table]] = {
     **dict.fromkeys(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"), _scaler),
     "Normalizer": _normalizer,
     "SimpleImputer": _imputer,
-    "OneHotEncoder": _one_hot,
-    "OrdinalEncoder": _ordinal,
+    **dict.fromkeys(("OneHotEncoder", "OrdinalEncoder"), _encoder),
 }

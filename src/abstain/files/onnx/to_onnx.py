@@ -20,14 +20,14 @@ from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
 from abstain.files.onnx.inputs import Inputs
 from abstain.files.onnx.rules import decision_nodes
-from abstain.files.onnx.scores import Scoring, score_nodes
-from abstain.files.onnx.steps import NUMBER, Column, Table, graph_of
+from abstain.files.onnx.scores import Scoring
+from abstain.files.onnx.steps import NUMBER, Column, Table, through
 from abstain.machines.response_machine import ResponseMachine
 
 if TYPE_CHECKING:
     import onnx
 
-    from abstain.files.onnx.graph import Graph
+    from abstain.files.onnx.graph import Graph, Value
 
 
 def to_onnx(estimator: Any) -> onnx.ModelProto:
@@ -87,18 +87,14 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     check_is_fitted(estimator)
     graph, chain = Graph(), Chain.of(estimator)
     decider, guard = chain.decider, chain.guard
-    table = _inputs(graph, chain)
-    for step in chain.before:
-        table = graph_of(graph, step, table)
-    p_value, novel = (None, None) if guard is None else guard_nodes(graph, guard, table)
-    for step in chain.inside:
-        table = graph_of(graph, step, table)
-    rows = table.numbers(graph)
+    table = through(chain.before, _inputs(graph, chain))
+    p_value, novel = (None, None) if guard is None else guard_nodes(guard, table)
+    rows = through(chain.inside, table).numbers()
     graph.refuse_unless_finite(rows)
     columns = len(decider.classes_) if len(decider.classes_) > 2 else None
-    score, refused = _refusing(graph, score_nodes(graph, chain.scoring, rows), several=columns is not None)
-    withheld = refused if novel is None else graph.apply("Or", novel, refused)
-    label, rejected, kind = decision_nodes(graph, decider.rule_, score, withheld)
+    score, refused = _refusing(chain.scoring.score(rows), several=columns is not None)
+    withheld = refused if novel is None else novel | refused
+    label, rejected, kind = decision_nodes(decider.rule_, score, withheld)
     graph.output("label", kind, label)
     graph.output("score", "f", score, columns)
     graph.output("rejected", "b", rejected)
@@ -157,12 +153,12 @@ class Chain:
         return Pipeline([(f"{at}", step) for at, step in enumerate([*steps, self.decider])]) if steps else None
 
 
-def _refusing(graph: Graph, score: str, *, several: bool) -> tuple[str, str]:
+def _refusing(score: Value, *, several: bool) -> tuple[Value, Value]:
     """Return the scores, NaN where Python raises an error, and whether it does for each row."""
-    graph.refuse_unless_finite(score if several else graph.apply("Unsqueeze", score, np.array([1])))
-    refused = graph.refused()
-    flat = graph.column(refused)
-    return graph.apply("Where", refused if several else flat, np.nan, score), flat
+    score.graph.refuse_unless_finite(score if several else score.apply("Unsqueeze", np.array([1])))
+    refused = score.graph.refused()
+    flat = refused.column()
+    return (refused if several else flat).where(np.nan, score), flat
 
 
 def _inputs(graph: Graph, chain: Chain) -> Table:
@@ -180,7 +176,7 @@ def _inputs(graph: Graph, chain: Chain) -> Table:
     else:
         table = Table(graph.input("X", NUMBER, len(inputs.kinds), "rows"))
     if read := [at for at, kind in enumerate(inputs.kinds) if kind == NUMBER]:
-        graph.refuse(graph.apply("IsInf", table.at(graph, read).numbers(graph)))
+        graph.refuse(table.at(read).numbers().apply("IsInf"))
     return table
 
 

@@ -5,6 +5,7 @@ The classifiers of its folds have arrays of the same names, which are joined: a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, within
+from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, stored, within
 from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.steps_codec import Columns
@@ -26,10 +27,7 @@ FOLD = "fold."
 MOST_FOLDS, MOST_CURVES = 100, 10_000  # a curve takes three kilobytes of Python objects, however few its points
 # f folds with m calibrators each: one for two classes, otherwise one per class; p points of all curves
 SIGMOID = layout(slope="f8 f m", intercept="f8 f m")
-ISOTONIC = {
-    single: layout(lengths="i8 f m", scores=f"{dtype} p", probabilities=f"{dtype} p")
-    for single, dtype in ((False, "f8"), (True, "f4"))
-}
+ISOTONIC = layout(lengths="i8 f m", scores="f8|f4 p", probabilities="f8|f4 p")
 
 
 def inside(calibrated: Any) -> Any:
@@ -52,38 +50,34 @@ def calibrated_parts(calibrated: Any) -> Parts:
     if len(folds) > (1 if frozen else MOST_FOLDS):
         what = f"has a CalibratedClassifierCV with {len(folds)} classifiers, more than {MOST_FOLDS}, or 1 if frozen"
         raise unsupported(what, "use ensemble=False and fit it again")
-    states, arrays = _folds_parts(calibrated, codec)
-    lengths, joined = _joined(arrays)
-    state = {"frozen": frozen, "classifiers": states, "lengths": lengths}
-    return state, _curves(calibrated) | prefixed(joined, FOLD)
-
-
-def _folds_parts(calibrated: Any, codec: classifiers.Codec) -> tuple[list[dict[str, Any]], list[Arrays]]:
-    given, states, arrays = inside(calibrated), [], []
-    for fold in calibrated.calibrated_classifiers_:
-        fitted = fold.estimator
-        if type(calibrated.estimator) is FrozenEstimator:
-            fitted = fitted.estimator if fitted is calibrated.estimator else None
-        if type(fitted) is not codec.kind or fold.method != calibrated.method:
-            raise ModelFileError("its estimator or method differs from that of its fitted classifiers.")
-        if fitted.classes_.tolist() != calibrated.classes_.tolist():
-            what = "has a CalibratedClassifierCV with a fold in which a class did not occur"
-            raise unsupported(what, "use fewer folds or ensemble=False and fit it again")
-        state, own = classifiers.classifier_parts(fitted, codec)
-        if state["parameters"] != parameters_of(given):
-            raise ModelFileError("the parameters of its estimator differ from those of its fitted classifiers.")
-        states.append(state)
-        arrays.append(own)
+    states, arrays = zip(*(_fold_parts(calibrated, fold, codec) for fold in folds), strict=True)
     features = Columns.read_by(calibrated).state
     if any(state | features != state for state in states):
         raise ModelFileError("the features of its classifiers differ from its own.")
     if calibrated.ensemble is False and len(states) != 1:
         raise ModelFileError("it has more than one classifier although ensemble is False.")
-    return states, arrays
+    lengths, joined = _joined(arrays)
+    state = {"frozen": frozen, "classifiers": list(states), "lengths": lengths}
+    return state, _curves(calibrated) | prefixed(joined, FOLD)
 
 
-def _joined(each: list[Arrays]) -> tuple[dict[str, list[int]], Arrays]:
-    """The arrays of all classifiers one after the other, by name, and their lengths."""
+def _fold_parts(calibrated: Any, fold: Any, codec: classifiers.Codec) -> Parts:
+    fitted = fold.estimator
+    if type(calibrated.estimator) is FrozenEstimator:
+        fitted = fitted.estimator if fitted is calibrated.estimator else None
+    if type(fitted) is not codec.kind or fold.method != calibrated.method:
+        raise ModelFileError("its estimator or method differs from that of its fitted classifiers.")
+    if fitted.classes_.tolist() != calibrated.classes_.tolist():
+        what = "has a CalibratedClassifierCV with a fold in which a class did not occur"
+        raise unsupported(what, "use fewer folds or ensemble=False and fit it again")
+    state, arrays = classifiers.classifier_parts(fitted, codec)
+    if state["parameters"] != parameters_of(inside(calibrated)):
+        raise ModelFileError("the parameters of its estimator differ from those of its fitted classifiers.")
+    return state, arrays
+
+
+def _joined(each: Sequence[Arrays]) -> tuple[dict[str, list[int]], Arrays]:
+    """The lengths of the arrays of all classifiers, by name, and the arrays one after the other."""
     kinds = [{name: (array.dtype, array.shape[1:]) for name, array in arrays.items()} for arrays in each]
     if any(kind != kinds[0] for kind in kinds):
         raise unsupported("has classifiers of different types in its folds", "fit it to float64")
@@ -101,23 +95,22 @@ def _apart(lengths: Fields, arrays: Arrays, count: int) -> list[Arrays]:
             raise ModelFileError(f"the lengths of the array {name!r} do not add up to that of the file's.")
         for own, part in zip(each, apart(array, given), strict=True):
             own[name] = part
-    lengths.end()
     return each
 
 
 def _curves(calibrated: Any) -> Arrays:
     """The slopes and intercepts of sigmoids, or the points of monotone curves."""
     folds = [fold.calibrators for fold in calibrated.calibrated_classifiers_]
-    flat = [one for calibrators in folds for one in calibrators]
-    shape = len(folds), -1
     if calibrated.method == "sigmoid":
-        pairs = {"slope": [one.a_ for one in flat], "intercept": [one.b_ for one in flat]}
-        return {name: np.array(values, dtype="<f8").reshape(shape) for name, values in pairs.items()}
-    return {
-        "lengths": np.array([len(one.X_thresholds_) for one in flat], dtype="<i8").reshape(shape),
+        names = {"slope": "a_", "intercept": "b_"}
+        return stored({one: [[getattr(c, at) for c in fold] for fold in folds] for one, at in names.items()}, SIGMOID)
+    flat = [one for fold in folds for one in fold]
+    found = {
+        "lengths": [[len(one.X_thresholds_) for one in fold] for fold in folds],
         "scores": np.concatenate([one.X_thresholds_ for one in flat]),
         "probabilities": np.concatenate([one.y_thresholds_ for one in flat]),
     }
+    return stored(found, ISOTONIC)
 
 
 def calibrated_attributes(
@@ -126,52 +119,40 @@ def calibrated_attributes(
     """Return the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
     del n_features  # compared by `calibrated_parts`
     frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
-    n_curves = 1 if len(classes) <= 2 else len(classes)
-    if not 1 <= len(states) <= MOST_FOLDS or len(states) * n_curves > MOST_CURVES:
+    m, joined, found = 1 if len(classes) <= 2 else len(classes), within(arrays, FOLD), []
+    if not 1 <= len(states) <= MOST_FOLDS or len(states) * m > MOST_CURVES:
         raise ModelFileError(f"it has {len(states)} classifiers with a calibration, not from 1 to {MOST_FOLDS}.")
-    joined = within(arrays, FOLD)
     refuse(any(not array.ndim for array in joined.values()), "the classifiers of its folds have an array without axes.")
     if len(joined.get("sizes", ())) > MOST_TREES:
         raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
-    own = beside(arrays, FOLD)
-    calibrators = _calibrators(calibrated.method, own, len(states), n_curves)
-    lengths = Fields(fields.take("lengths", dict), "list of lengths")
-    found = []
-    for state, part in zip(states, _apart(lengths, joined, len(states)), strict=True):
+    own, curves_of = beside(arrays, FOLD), _sigmoids if calibrated.method == "sigmoid" else _monotone
+    specs = SIGMOID if calibrated.method == "sigmoid" else ISOTONIC
+    fitting(own, specs, "calibration", {"f": len(states), "m": m})
+    curves = curves_of(own)
+    for state, part in zip(states, _apart(fields.inner("lengths"), joined, len(states)), strict=True):
         inner = Fields(state, "classifier")
         found.append(classifiers.classifier_from(inner.take("kind", one_of(INSIDE)), INSIDE, inner, part, classes))
     if any(one.classes_.tolist() != classes.tolist() for one in found):
         raise ModelFileError("the classes of its classifiers differ from those of its rule.")
     fitted = [FrozenEstimator(one) for one in found] if frozen else found
     pairs = [
-        _CalibratedClassifier(one, curves, method=calibrated.method, classes=classes)
-        for one, curves in zip(fitted, calibrators, strict=True)
+        _CalibratedClassifier(one, curves[at * m : (at + 1) * m], method=calibrated.method, classes=classes)
+        for at, one in enumerate(fitted)
     ]
-    return {
-        "estimator": fitted[0] if frozen else clone(found[0]),
-        "classes_": classes,
-        "calibrated_classifiers_": pairs,
-    }
+    estimator = fitted[0] if frozen else clone(found[0])
+    return {"estimator": estimator, "classes_": classes, "calibrated_classifiers_": pairs}
 
 
-def _calibrators(method: str, arrays: Arrays, n_folds: int, n_curves: int) -> list[list[Any]]:
-    """The calibrators of each fold."""
-    letters = {"f": n_folds, "m": n_curves}
-    if method == "sigmoid":
-        fitting(arrays, SIGMOID, "calibration", letters)
-        pairs = zip(arrays["slope"].ravel(), arrays["intercept"].ravel(), strict=True)
-        flat = [_with(_SigmoidCalibration(), a_=slope, b_=intercept) for slope, intercept in pairs]
-    else:
-        single = "scores" in arrays and arrays["scores"].dtype == np.float32
-        fitting(arrays, ISOTONIC[single], "calibration", letters)
-        flat = _monotone(arrays)
-    return [flat[at : at + n_curves] for at in range(0, len(flat), n_curves)]
+def _sigmoids(arrays: Arrays) -> list[Any]:
+    pairs = zip(arrays["slope"].ravel(), arrays["intercept"].ravel(), strict=True)
+    return [_with(_SigmoidCalibration(), a_=slope, b_=intercept) for slope, intercept in pairs]
 
 
 def _monotone(arrays: Arrays) -> list[Any]:
     """Regressions that rise from point to point; the scores of each are increasing."""
     lengths, scores, probabilities = arrays["lengths"].ravel(), arrays["scores"], arrays["probabilities"]
-    if ((lengths < 1) | (lengths > len(scores))).any() or lengths.sum() != len(scores):
+    whole = scores.dtype == probabilities.dtype and not ((lengths < 1) | (lengths > len(scores))).any()
+    if not whole or lengths.sum() != len(scores):
         raise ModelFileError("the lengths of its curves do not add up to the number of their points.")
     found = []
     for x, y in zip(apart(scores, lengths), apart(probabilities, lengths), strict=True):

@@ -5,11 +5,10 @@ To add one, add an entry to `MACHINES` or `OTHERS` with the functions that write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -22,11 +21,10 @@ from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
-from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
+from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.schema import Fields, Layout, fitting, layout
-from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
-from abstain.files.sklearn_codecs.forest_codec import forest_attributes, forest_parts
+from abstain.files.format.schema import Fields, fitting, layout, stored
+from abstain.files.sklearn_codecs import ensembles_codec as ensembles
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.steps_codec import Columns
 
@@ -56,7 +54,7 @@ class Codec:
 Codecs = Mapping[str, Codec]
 
 
-def table(codecs: Iterable[Codec]) -> dict[str, Codec]:
+def table(*codecs: Codec) -> dict[str, Codec]:
     """Return the codecs by the names of their classifiers."""
     return {codec.kind.__name__: codec for codec in codecs}
 
@@ -71,46 +69,35 @@ def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int],
     return Codec(kind, parts, attributes)
 
 
-def _plain(kind: Any, arrays_of: Layout) -> Codec:
-    """Return the codec of a classifier of scikit-learn whose fitted attributes are these arrays, with an underscore."""
+def _logistic_parts(estimator: Any) -> Parts:
+    return {}, stored({name: getattr(estimator, f"{name}_") for name in LOGISTIC}, LOGISTIC)
 
-    def parts(estimator: Any) -> Parts:
-        return {}, {name: np.asarray(getattr(estimator, f"{name}_")) for name in arrays_of}
 
-    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-        del estimator, fields
-        fitting(arrays, arrays_of, "classifier", {"d": n_features, "k": 1 if len(classes) <= 2 else len(classes)})
-        return {"classes_": classes} | {f"{name}_": array for name, array in arrays.items()}
-
-    return Codec(kind, parts, attributes)
+def _logistic_attributes(estimator: Any, fields: Fields, arrays: Arrays, n: int, classes: Any) -> dict[str, Any]:
+    del estimator, fields
+    fitting(arrays, LOGISTIC, "classifier", {"d": n, "k": 1 if len(classes) <= 2 else len(classes)})
+    return {"classes_": classes} | {f"{name}_": array for name, array in arrays.items()}
 
 
 MACHINES = table(
-    [
-        _machine(RejectSVC, svc_parts, svc_from),
-        _machine(RejectSVCCV, svc_parts, svc_from),
-        _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
-        _machine(LinearRejectSVC, linear_parts, linear_from),
-        _machine(LinearRejectSVCCV, linear_parts, linear_from),
-    ]
+    _machine(RejectSVC, svc_parts, svc_from),
+    _machine(RejectSVCCV, svc_parts, svc_from),
+    _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
+    _machine(LinearRejectSVC, svc_parts, svc_from),
+    _machine(LinearRejectSVCCV, svc_parts, svc_from),
 )
 DETECTORS = table(  # which do not classify
-    [
-        _machine(OneClassSVM, one_class_parts, one_class_from),
-        _machine(NoveltyDetector, detector_parts, detector_from),
-    ]
+    _machine(OneClassSVM, one_class_parts, one_class_from), _machine(NoveltyDetector, detector_parts, detector_from)
 )
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
-    [
-        _plain(LogisticRegression, LOGISTIC),
-        Codec(RandomForestClassifier, forest_parts, forest_attributes),
-        Codec(HistGradientBoostingClassifier, boosting_parts, boosting_attributes),
-    ]
+    Codec(LogisticRegression, _logistic_parts, _logistic_attributes),
+    Codec(RandomForestClassifier, ensembles.forest_parts, ensembles.forest_attributes),
+    Codec(HistGradientBoostingClassifier, ensembles.boosting_parts, ensembles.boosting_attributes),
 )
 
 
-def codec_of(estimator: Any, codecs: Codecs) -> Codec | None:
+def codec_of(estimator: Any, codecs: Mapping[str, Any]) -> Any:
     """Return the codec for exactly this type, if there is one."""
     codec = codecs.get(type(estimator).__name__)
     return codec if codec is not None and codec.kind is type(estimator) else None
@@ -130,7 +117,6 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
     estimator._validate_params()
     columns = Columns.taken(fields)
     found = codec.attributes(estimator, fields, arrays, columns.count, classes)
-    fields.end()
     columns.set_on(estimator)
     estimator.__dict__.update(found)
     return estimator

@@ -17,12 +17,11 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import WHOLE, PoolReader, PoolWriter
+from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
-from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, check_output, step_from, step_parts
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, check_output, step_from, step_parts
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
 Steps = list[tuple[str, Any]]
@@ -59,7 +58,6 @@ def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any 
         steps.append((_checked(name), step))
     if last is not None:
         steps.append((fields.take("name", str), last))
-    fields.end()
     pipeline = Pipeline(steps, **chosen)
     pipeline._validate_params()
     pipeline._validate_steps()
@@ -88,13 +86,11 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if state is None or (isinstance(state, str) and state == PASS):
         return state, columns
     fields = Fields(state, "preprocessing")
-    kind = fields.peek("kind")
+    kind = fields.maybe("kind")
     if kind == Pipeline.__name__:
         pool.count(0)
-        fields.take("kind")
         return pipeline_from(fields, pool, columns)
     if kind == ColumnTransformer.__name__:
-        fields.take("kind")
         return _transformer_from(fields, pool, columns)
     return step_from(fields, pool, columns)
 
@@ -160,7 +156,7 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
             raise ModelFileError("a part of its ColumnTransformer is not described by name, columns and transformer.")
         name, named, entry, state = one
         pool.count(0)
-        indices = pool.take(Fields({"columns": entry}, "part"), "columns", (None,), dtypes=WHOLE)
+        indices = pool.take("columns", entry, "i8 k")
         if not ((indices >= 0) & (indices < columns.count)).all():
             raise ModelFileError("a part of its ColumnTransformer uses columns that do not exist.")
         used[indices] = True
@@ -171,7 +167,6 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
     rest = columns.at(np.flatnonzero(~used))
     remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
     sparse = fields.take("sparse_output", bool)
-    fields.end()
     if len(widths) != len(parts) + 1 or any("__" in name for name in widths):
         raise ModelFileError("the parts of its ColumnTransformer have names that are not allowed.")
     step = _assembled(parts, remainder, columns)

@@ -18,11 +18,10 @@ from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
-from abstain.files.sklearn_codecs.asked import asked
-from abstain.files.sklearn_codecs.encoder_codec import TEXT
+from abstain.files.sklearn_codecs.cells_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
@@ -85,7 +84,6 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     seen = fields.take("n_samples_seen", whole(1)) if numeric else 0
     categories = fields.take("categories", list) if categorical else []
     plan = _plan(fields.take("plan", dict), numeric) if "plan" in fields else None
-    fields.end()
     fitting(arrays, TABLE if numeric else {}, "preprocessing", {"n": len(numeric)})
     pool, parts = PoolWriter(), []
     places = {name: at for at, name in enumerate(names)}
@@ -130,7 +128,6 @@ def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
     costs = _costs(fields.take("costs", dict)) if "costs" in fields else ()
     plan = tables.CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
-    fields.end()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
         raise ModelFileError("its dates are not numeric columns of its preprocessing.")
     return plan
@@ -141,7 +138,6 @@ def _costs(given: dict[str, Any]) -> tables.CostPlan:
     fields, of_two = Fields(given, "costs"), ERRORS[0] in given
     names = (*ERRORS, *(ONE_REJECT if "reject" in given else TWO_REJECTS)) if of_two else tuple(given)
     costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in names)
-    fields.end()
     least = math.nextafter(0.0, 1.0) if of_two else 0.0
     if not all(isinstance(source, str) or least <= source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")

@@ -7,8 +7,8 @@ refuses parameters that it would refuse.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,27 +16,10 @@ from sklearn import preprocessing as sk
 from sklearn.base import clone
 
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
+from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 
 ROUNDING = 1e-5  # of a square root in single precision
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An array of a fitted transformer, and its name there without the underscore at the end.
-
-    Attributes
-    ----------
-    name : str
-    shapes : tuple of tuple
-        Those that it may have: "n" is the number of columns, None any number.
-    dtypes : tuple of str
-    """
-
-    name: str
-    shapes: tuple[tuple[str | None, ...], ...] = (("n",),)
-    dtypes: tuple[str, ...] = FLOAT
 
 
 @dataclass(frozen=True)
@@ -47,7 +30,8 @@ class StepCodec:
     ----------
     kind : type
     parameters : tuple of str
-    attributes : tuple of Attribute
+    attributes : dict of str to str
+        The dtypes and axes of each fitted array, as for `PoolReader.take`, by its name without the last underscore.
     consistent : callable
         Whether the attributes of a transformer are possible together and with its parameters.
     derived : callable
@@ -56,7 +40,7 @@ class StepCodec:
 
     kind: Any
     parameters: tuple[str, ...]
-    attributes: tuple[Attribute, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
     consistent: Callable[[Any], bool] = lambda _: True
     derived: Callable[[Any], dict[str, Any]] = lambda _: {}
 
@@ -65,7 +49,7 @@ class StepCodec:
         for name, value in self.derived(step).items():
             if np.asarray(value).tobytes() != np.asarray(getattr(step, name)).tobytes():
                 raise self._contradiction()
-        fitted = {one.name: getattr(step, f"{one.name}_") for one in self.attributes}
+        fitted = {name: getattr(step, f"{name}_") for name in self.attributes}
         return {name: None if value is None else pool.put(value) for name, value in fitted.items()}
 
     def fitted(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
@@ -75,13 +59,12 @@ class StepCodec:
 
     def set_on(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
         """Set the attributes of a transformer that has been fitted to something."""
-        for one in self.attributes:
-            if getattr(step, f"{one.name}_") is None:
-                fields.take(one.name, type(None))
-                continue
-            shapes = [tuple(n if length == "n" else None for length in shape) for shape in one.shapes]
-            array = pool.take(fields, one.name, *shapes, dtypes=one.dtypes)
-            setattr(step, f"{one.name}_", array.item() if one == SEEN else array[()])
+        for name, form in self.attributes.items():
+            if getattr(step, f"{name}_") is None:
+                fields.take(name, type(None))
+            else:
+                array = pool.take(name, fields.take(name), form, n)
+                setattr(step, f"{name}_", array.item() if form == COUNT else array[()])
         if not self.consistent(step):
             raise self._contradiction()
         step.__dict__.update(self.derived(step))
@@ -146,17 +129,15 @@ class _PowerCodec(StepCodec):
         super().set_on(step, fields, pool, n)
         given = fields.take("scaler", dict if step.standardize else type(None))
         if step.standardize:
-            inner = Fields(given, "scaler")
-            STANDARD.set_on(step._scaler, inner, pool, n)
-            inner.end()
+            STANDARD.set_on(step._scaler, Fields(given, "scaler"), pool, n)
             step._scaler.n_features_in_ = n
 
 
-SEEN = Attribute("n_samples_seen", ((),), WHOLE)
+NUMBERS, COUNT = "f8|f4 n", "i8"
 STANDARD = StepCodec(
     sk.StandardScaler,
     ("copy", "with_mean", "with_std"),
-    (*map(Attribute, ("mean", "var", "scale")), Attribute("n_samples_seen", ((), ("n",)), (*FLOAT, *WHOLE))),
+    {"mean": NUMBERS, "var": NUMBERS, "scale": NUMBERS, "n_samples_seen": "f8|f4|i8, f8|f4|i8 n"},
     _standard,
 )
 SCALERS = (
@@ -164,29 +145,29 @@ SCALERS = (
     StepCodec(
         sk.MinMaxScaler,
         ("clip", "copy", "feature_range"),
-        (Attribute("data_min"), Attribute("data_max"), SEEN),
+        {"data_min": NUMBERS, "data_max": NUMBERS, "n_samples_seen": COUNT},
         _min_max,
         lambda step: _derived(step, [step.data_min_, step.data_max_], "scale_", "min_", "data_range_"),
     ),
     StepCodec(
         sk.MaxAbsScaler,
         ("clip", "copy"),
-        (Attribute("max_abs"), SEEN),
+        {"max_abs": NUMBERS, "n_samples_seen": COUNT},
         lambda step: not np.signbit(step.max_abs_).any() and step.n_samples_seen_ > 0,
         lambda step: _derived(step, [step.max_abs_], "scale_"),
     ),
     StepCodec(
         sk.RobustScaler,
         ("copy", "quantile_range", "unit_variance", "with_centering", "with_scaling"),
-        (Attribute("center"), Attribute("scale")),
+        {"center": NUMBERS, "scale": NUMBERS},
         lambda step: step.scale_ is None or bool((step.scale_ > 0).all()),
     ),
     StepCodec(sk.Normalizer, ("copy", "norm")),
-    _PowerCodec(sk.PowerTransformer, ("copy", "method", "standardize"), (Attribute("lambdas"),)),
+    _PowerCodec(sk.PowerTransformer, ("copy", "method", "standardize"), {"lambdas": NUMBERS}),
     StepCodec(
         sk.QuantileTransformer,
         ("copy", "ignore_implicit_zeros", "n_quantiles", "output_distribution", "random_state", "subsample"),
-        (Attribute("quantiles", ((None, "n"),)),),
+        {"quantiles": "f8|f4 q n"},
         _quantiles,
         _references,
     ),

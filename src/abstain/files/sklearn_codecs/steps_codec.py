@@ -12,15 +12,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.format.errors import refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, one_of, optional, whole
-from abstain.files.sklearn_codecs.encoder_codec import ENCODERS
-from abstain.files.sklearn_codecs.imputer_codec import IMPUTER
-from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs.cells_codec import ENCODERS, IMPUTER
+from abstain.files.sklearn_codecs.parameters import APART, parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import SCALERS, StepCodec
 
 MOST_FEATURES = 2**31 - 1  # that a fit takes
@@ -95,6 +95,11 @@ class Columns:
         refuse(other, f"its steps make {self.count} features, which do not match those of its machine.")
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a Pipeline, and anything else as it is."""
+    return estimator[-1] if type(estimator) is Pipeline else estimator
+
+
 def codec_of(step: Any) -> StepCodec:
     """Return the codec of a transformer; an error that lists the supported ones if it has none."""
     kind = type(step).__name__
@@ -110,6 +115,22 @@ def check_output(step: Any) -> None:
     if chosen not in (None, "default"):
         what = f"has a {type(step).__name__} that was set by set_output to return something other than arrays"
         raise unsupported(what, 'use set_output(transform="default") and fit it again')
+
+
+def asked(given: Any) -> Any:
+    """Return the type and the parameters of an estimator and of all estimators inside it; any other value as it is."""
+    if isinstance(given, list | tuple | np.ndarray):
+        return [asked(one) for one in given]
+    if not hasattr(given, "get_params"):
+        return given if given is None or isinstance(given, str) else repr(given)
+    kind: Any = type(given)
+    if kind is FrozenEstimator:
+        return asked(given.estimator)
+    if hasattr(given, "transform") and kind not in (Pipeline, ColumnTransformer):
+        codec_of(given)
+    own = given.get_params(deep=False)
+    inner = {name: asked(own[name]) for name in (*APART, "categories") if name in own}
+    return [kind, parameters_of(given, KEPT.get(kind)), inner]
 
 
 def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
@@ -130,6 +151,5 @@ def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, 
     step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
     step._validate_params()
     codec.fitted(step, fields, pool, columns.count)
-    fields.end()
     columns.set_on(step)
     return step, Columns(codec.width(step))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Layout, layout
+from abstain.files.format.schema import Layout, layout, stored
 
 # t trees with n nodes in all
 SPLITS = layout(sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n")
@@ -32,13 +32,13 @@ MOST_ROWS = 2**32 - 1  # that a node may count
 def tree_arrays(
     arrays: Layout, trees: list[NDArray[Any]], names: Mapping[str, str], leaf: NDArray[Any], **more: Any
 ) -> Arrays:
-    """Return the arrays of trees, each given as records whose fields have these `names` in scikit-learn, and `more`.
+    """Return the arrays of trees, each given as records, whose fields may have other `names`, and `more`.
 
     What leaves contain beside the count and the values of `arrays` is replaced by the values above.
     """
-    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in names.items()}
-    given = nodes | {"sizes": [len(tree) for tree in trees]} | more
-    found = {name: np.asarray(given[name]).astype(dtypes[0]) for name, (dtypes, _) in arrays.items()}
+    fields = {name: names.get(name, name) for name in arrays.keys() - more.keys() - {"sizes"}}
+    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in fields.items()}
+    found = stored(nodes | {"sizes": [len(tree) for tree in trees]} | more, arrays)
     for name, value in {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0, "missing": 0}.items():
         found[name][leaf] = value
     return found
@@ -48,8 +48,9 @@ def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: 
     """Return the records of each tree; `in_leaf` has what scikit-learn writes into the fields of a leaf."""
     leaf = arrays["left"] == LEAF
     nodes = np.zeros(len(leaf), dtype=dtype)
-    for name, field in names.items():
-        nodes[field] = arrays[name]
+    for name, array in arrays.items():
+        if (field := names.get(name, name)) in dtype.names:
+            nodes[field] = array
     for field, value in in_leaf.items():
         nodes[field][leaf] = value
     return apart(nodes, arrays["sizes"])

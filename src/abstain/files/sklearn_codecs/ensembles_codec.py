@@ -1,7 +1,8 @@
-"""A fitted HistGradientBoostingClassifier as fields and arrays, and back."""
+"""A fitted RandomForestClassifier or HistGradientBoostingClassifier as fields and arrays, and back."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,27 +11,85 @@ from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMa
 from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.preprocessing import LabelEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, fitting, layout
+from abstain.files.format.schema import Fields, fitting, layout, whole
 from abstain.files.sklearn_codecs import trees
 
-# t trees with n nodes in all; d features; k trees of an iteration; s and v scores of training
+# t trees with n nodes in all; c classes; d features; k trees of an iteration; s and v scores of training
+FOREST = trees.SPLITS | layout(value="f8 n c", impurity="f8 n", weight="f8 n", seeds="i8 t")
 BOOSTING = trees.SPLITS | layout(value="f8 n", gain="f8 n", bin="i4 n", bins="i4 d", baseline="f8 1 k")
 BOOSTING |= layout(train_score="f8 s", validation_score="f8 v")
-# scikit-learn's names of the fields of a node; "depth" and "is_leaf" follow, the others are for categories
-NODE = {
-    "left": "left",
-    "right": "right",
-    "feature": "feature_idx",
-    "threshold": "num_threshold",
-    "missing": "missing_go_to_left",
-    "count": "count",
-    "value": "value",
-    "gain": "gain",
-    "bin": "bin_threshold",
-}
+# scikit-learn's names of the fields of a node, where they differ; of boosting, "depth" and "is_leaf" follow, and others
+# are for categories
+MISSING = {"missing": "missing_go_to_left"}
+FOREST_NODE = MISSING | {"left": "left_child", "right": "right_child", "count": "n_node_samples"}
+FOREST_NODE |= {"weight": "weighted_n_node_samples"}
+BOOSTING_NODE = MISSING | {"feature": "feature_idx", "threshold": "num_threshold", "bin": "bin_threshold"}
+ROUNDING = 1e-6  # of a sum of probabilities
+
+
+def forest_parts(forest: Any) -> Parts:
+    """Return the fields and arrays of a fitted RandomForestClassifier; out-of-bag results are left out."""
+    trees.refuse_settings(forest, "warm_start", "monotonic_cst")
+    grown = forest.estimators_
+    refuse(len(grown) != forest.n_estimators, "its number of trees differs from n_estimators.")
+    states = [tree.tree_.__getstate__() for tree in grown]
+    nodes = [state["nodes"] for state in states]
+    value = np.concatenate([state["values"][:, 0, :] for state in states])
+    leaf = np.concatenate([one["left_child"] for one in nodes]) == trees.LEAF
+    seeds = [tree.random_state for tree in grown]
+    state = {"max_features": _max_features(forest)}
+    return state, trees.tree_arrays(FOREST, nodes, FOREST_NODE, leaf, value=value, seeds=seeds)
+
+
+def _max_features(forest: Any) -> int:
+    """Return the number of features that a split tries, which follows from the parameter as in scikit-learn."""
+    given, n_features = forest.max_features, int(forest.n_features_in_)
+    found: Any = {"sqrt": math.sqrt(n_features), "log2": math.log2(n_features), None: n_features}.get(given, given)
+    found = found * n_features if isinstance(given, float | np.floating) else found
+    if int(forest.estimators_[0].max_features_) != max(1, int(found)):
+        raise ModelFileError("its max_features differ from those of its trees.")
+    return max(1, int(found))
+
+
+def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
+    """Return the fitted attributes of a RandomForestClassifier for these classes."""
+    fitting(arrays, FOREST, "forest", {"c": len(classes)})
+    max_features = fields.take("max_features", whole(1))
+    depth = trees.checked_depth(arrays, n_features)
+    value, weight, seeds = arrays["value"], arrays["weight"], arrays["seeds"]
+    shares = (value >= 0).all() and (value <= 1).all() and (np.abs(value.sum(axis=1) - 1.0) <= ROUNDING).all()
+    if not shares or not (weight > 0).all():
+        raise ModelFileError("its trees have probabilities that do not lie between 0 and 1, or weights of 0.")
+    refuse(((seeds < 0) | (seeds >= 2**32)).any(), "its trees have a random_state that is not possible.")
+    shared = {name: getattr(forest, name) for name in forest.estimator_params}
+    shared_fit = {
+        "n_features_in_": n_features,
+        "n_outputs_": 1,
+        "classes_": np.arange(len(classes), dtype=np.float64),
+        "n_classes_": np.int64(len(classes)),
+        "max_features_": max_features,
+    }
+    sizes, grown = arrays["sizes"], []
+    marked = trees.tree_records(arrays, FOREST_NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
+    parts = (trees.apart(one, sizes) for one in (value, depth))
+    for nodes, values, deep, seed in zip(marked, *parts, seeds.tolist(), strict=True):
+        tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
+        state = {"max_depth": int(deep.max()), "node_count": len(nodes), "nodes": nodes}
+        tree.__setstate__(state | {"values": values[:, np.newaxis, :]})
+        grown.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
+        grown[-1].__dict__.update(shared_fit, tree_=tree)
+    return {
+        "classes_": classes,
+        "n_classes_": len(classes),
+        "n_outputs_": 1,
+        "estimator_": DecisionTreeClassifier(),
+        "estimators_": grown,
+    }
 
 
 def boosting_parts(machine: Any) -> Parts:
@@ -51,7 +110,7 @@ def boosting_parts(machine: Any) -> Parts:
         "train_score": machine.train_score_,
         "validation_score": machine.validation_score_,
     }
-    return state, trees.tree_arrays(BOOSTING, grown, NODE, leaf, **more)
+    return state, trees.tree_arrays(BOOSTING, grown, BOOSTING_NODE, leaf, **more)
 
 
 def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
@@ -68,8 +127,8 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
     _check_bins(machine, arrays, leaf)
     bitsets, grown = np.zeros((0, 8), dtype=np.uint32), []
     places = dict.fromkeys(("left", "right", "feature_idx"), 0)
-    arrays, names = arrays | {"depth": depth}, NODE | {"depth": "depth"}
-    for nodes in trees.tree_records(arrays, names, PREDICTOR_RECORD_DTYPE, places):
+    arrays = arrays | {"depth": depth}
+    for nodes in trees.tree_records(arrays, BOOSTING_NODE, PREDICTOR_RECORD_DTYPE, places):
         nodes["is_leaf"] = nodes["left"] == 0
         grown.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
