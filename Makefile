@@ -11,7 +11,8 @@ SECONDS ?= 600
 
 PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
-PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
+# Python compiles what it imports; pip would compile all, which takes longer than the rest of an installation.
+PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check --no-compile)
 # Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 # What takes longer than it finds: the site, small runs of the experiments, suites of other libraries.
@@ -35,12 +36,12 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Requirements are read from pyproject.toml, so that they are listed once and can be installed without building the
-# package: $(call requirements,EXTRAS) prints those of the package, of its build and of the extras, one per line.
+# package: $(call requirements,NAMES) prints those of `build`, of the `package` and of its extras, one per line.
 define requirements
 $(PY) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
-	wanted = p["build-system"]["requires"] + p["project"]["dependencies"] + ["cmake>=3.18", "ninja"]; \
-	extras = p["project"]["optional-dependencies"]; \
-	print(*wanted, *(r for name in "$(1)".split() for r in extras[name]), sep="\n")'
+	wanted = p["project"]["optional-dependencies"] | {"package": p["project"]["dependencies"], \
+		"build": [*p["build-system"]["requires"], "cmake>=3.18", "ninja"]}; \
+	print(*(r for name in "$(1)".split() for r in wanted[name]), sep="\n")'
 endef
 
 # An existing environment is kept; a broken or outdated one is replaced.
@@ -52,10 +53,19 @@ $(STAMPS)/env:
 	@command -v $${CXX:-c++} >/dev/null || command -v g++ >/dev/null || { echo "A C++ compiler is missing; install one (Debian and Ubuntu: apt install g++)." >&2; exit 1; }
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/run: $(STAMPS)/env pyproject.toml
-	@echo "Installing the dependencies of abstain"
-	@$(call requirements,cli plot) > $(STAMPS)/run.txt
-	@$(PIP) -r $(STAMPS)/run.txt
+$(STAMPS)/tools: $(STAMPS)/env pyproject.toml
+	@echo "Installing the tools of the build"
+	@$(call requirements,build) > $(STAMPS)/tools.txt
+	@$(PIP) -r $(STAMPS)/tools.txt
+	@touch $@
+
+# The package is compiled meanwhile: `pip wheel` writes into the build folder, never into the environment. Its failure is
+# shown when the package is built.
+$(STAMPS)/run: $(STAMPS)/tools
+	@echo "Installing the dependencies of abstain, and compiling it"
+	@$(call requirements,build package cli plot) > $(STAMPS)/run.txt
+	@$(PY) -m pip wheel --no-build-isolation --no-deps --wheel-dir $(STAMPS)/ahead . > $(STAMPS)/ahead.log 2>&1 & \
+	$(PIP) -r $(STAMPS)/run.txt; installed=$$?; wait; exit $$installed
 	@touch $@
 
 # The lock is a list of files by their hashes, for one kind of machine; the requirements themselves are then checked
@@ -79,12 +89,12 @@ else \
 fi
 endef
 
-# Not after `run`, whose packages would be taken as they are: pip does not compare the hash of what is installed.
+# Not after `tools` and `run`, whose packages would be taken as they are: pip does not compare the hash of what is installed.
 $(STAMPS)/check: $(STAMPS)/env pyproject.toml $(LOCK)
 	@echo "Installing the dependencies of abstain and of its tests"
-	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
+	@$(call requirements,build package cli docs plot test lint) > $(STAMPS)/check.txt
 	@$(call install_check)
-	@touch $(STAMPS)/run $@
+	@touch $(STAMPS)/tools $(STAMPS)/run $@
 
 # Not editable: tests and demo run on the installed package, never on src. The build folder is kept, so that only changed
 # files are recompiled.
@@ -119,11 +129,11 @@ define build_native
 @cmake --build $(1)
 endef
 
-native-test: $(STAMPS)/run ## test the C++ core under the address and undefined-behaviour sanitizers
+native-test: $(STAMPS)/tools ## test the C++ core under the address and undefined-behaviour sanitizers
 	$(call build_native,$(NATIVE),address$(comma)undefined)
 	ctest --test-dir $(NATIVE) --output-on-failure
 
-native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thread sanitizer (about a minute; not part of make test)
+native-test-threads: $(STAMPS)/tools ## tests of the core's threads under the thread sanitizer (about a minute; not part of make test)
 	$(call build_native,$(NATIVE)-threads,thread)
 	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve|linear'
 
@@ -139,7 +149,7 @@ define build_fuzzed
 endef
 
 fuzz: $(STAMPS)/check $(STAMPS)/package ## fuzz model files, tables and the core under sanitizers (ten minutes, or SECONDS=60; fuzz/README.md)
-	@$(call requirements,fuzz) > $(STAMPS)/fuzz.txt && $(PIP) -r $(STAMPS)/fuzz.txt
+	@$(call requirements,package fuzz) > $(STAMPS)/fuzz.txt && $(PIP) -r $(STAMPS)/fuzz.txt
 	$(call build_fuzzed)
 	@for target in model_files tables native; do $(PY) fuzz/run.py $$target $$(($(SECONDS) / 3)) || exit 1; done
 
@@ -167,7 +177,7 @@ docs: $(STAMPS)/check $(STAMPS)/package ## redraw the gallery and all pictures, 
 	$(PY) docs/build_site.py
 
 bench: $(STAMPS)/package ## measure speed and memory against other libraries (slow; needs a quiet machine)
-	@$(call requirements,bench) > $(STAMPS)/bench.txt && $(PIP) -r $(STAMPS)/bench.txt
+	@$(call requirements,package bench) > $(STAMPS)/bench.txt && $(PIP) -r $(STAMPS)/bench.txt
 	$(PY) benchmarks/run.py
 
 clean: ## remove everything that was built

@@ -75,7 +75,8 @@ class TestProgress:
 INTERRUPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from test_svc_hard_cases import interrupted, noisy
+from estimators.hard_cases.data import noisy
+from estimators.hard_cases.interrupts import interrupted
 from abstain import Costs, RejectSVCCV, reject_svc_path
 
 def search(X, y, threads):
@@ -94,7 +95,7 @@ for work, threads, n in ((search, 1, 2000), (search, 2, 2000), (search, 2, BEYON
 
 def test_an_interrupt_stops_a_search_and_a_path_within_a_tenth_of_a_second():
     done = subprocess.run(  # noqa: S603 (our own interpreter and script)
-        [sys.executable, "-c", INTERRUPT, str(Path(__file__).parent)],
+        [sys.executable, "-c", INTERRUPT, str(Path(__file__).parents[1])],
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
