@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.rules.tuning.class_lead import fitted_scale
+from abstain.rules.tuning.sigmoid import fitted_scale
 from class_cases import ANSWERS, GENERAL, gaussians, table_costs
 
 GRID = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.1, 0.5]}

@@ -12,7 +12,7 @@ import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.schema import Fields
-from abstain.rules.tuning.class_lead import Lead
+from abstain.rules.tuning.sigmoid import Lead
 from class_cases import GENERAL, gaussians, table_costs
 from looping import looped
 

@@ -22,7 +22,7 @@ from abstain.preprocessing import default_pipeline
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins, Sets
 from abstain.rules.readouts import Ladders, Softmax, Unknown
 from abstain.rules.rule import Rule, bayes_rule
-from abstain.rules.tuning.class_lead import Lead
+from abstain.rules.tuning.sigmoid import Lead
 from action_cases import CREDIT, with_crossings
 from class_cases import ANSWERS, GENERAL, gaussians, table_costs
 from onnx_cases import run

@@ -11,8 +11,8 @@ from abstain.losses.tangent_hinge import tangent_hinge, task_tangents
 from abstain.rules.class_deciders import Cheapest, Confidence
 from abstain.rules.readouts import Ladders, Softmax, Unknown
 from abstain.rules.rule import Rule, bayes_rule
-from abstain.rules.tuning.class_lead import Lead
 from abstain.rules.tuning.scored_rows import confidence_of
+from abstain.rules.tuning.sigmoid import Lead
 from class_cases import ANSWERS, GENERAL, table_costs
 from cost_kinds import KINDS, of_row
 

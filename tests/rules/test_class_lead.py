@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
 
-from abstain.rules.tuning.class_lead import Lead, fitted_lead, fitted_scale
+from abstain.rules.tuning.sigmoid import Lead, fitted_lead, fitted_scale
 
 RNG = np.random.default_rng(0)
 HEIGHTS = RNG.standard_normal((300, 4))

@@ -16,7 +16,7 @@ from scipy.special import expit, softmax
 
 from abstain.costs.table import CostTable
 from abstain.losses.tangent_hinge import last_knots, task_tangents
-from abstain.rules.tuning.class_lead import Lead
+from abstain.rules.tuning.sigmoid import Lead
 
 __all__ = ["Ladders", "LogOdds", "Readout", "Softmax", "Unknown"]
 

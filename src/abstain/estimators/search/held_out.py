@@ -20,8 +20,7 @@ from abstain.costs.table import CostTable
 from abstain.estimators.fitting.splitting import Splits
 from abstain.estimators.search.grid import TIE, Grid
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.class_lead import Lead, fitted_lead
-from abstain.rules.tuning.sigmoid import shrunk_sigmoids
+from abstain.rules.tuning.sigmoid import Lead, fitted_lead, shrunk_sigmoids
 
 __all__ = ["UNTUNED", "Correction", "HeldOutRows", "Pricing", "can_be_tuned", "corrections", "placed"]
 
@@ -61,6 +60,8 @@ UNTUNED = Correction()
 def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
     """Whether scores of this rule mean probabilities, and there are enough held-out rows of these classes."""
     n = len(rule.labels.classes)
+    if not rule.readout.known:
+        return False
     if n > 2:
         return len(np.unique(row)) >= FEWEST * n
     return rule.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST

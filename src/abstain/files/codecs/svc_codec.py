@@ -26,7 +26,7 @@ from abstain.losses.tangent_hinge import COUNT, class_losses, ends_of_reject, ow
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.class_lead import Lead
+from abstain.rules.tuning.sigmoid import Lead
 
 SETS = layout(sets="i1 n")  # n training rows
 ROUNDING = 1e-12  # in a coefficient that counts as 0, as a share of the largest that its row may have

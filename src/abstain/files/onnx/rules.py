@@ -25,7 +25,7 @@ from abstain.rules.class_deciders import Cheapest, Confidence, Margins, Sets
 from abstain.rules.deciders import Cuts, PerRow
 from abstain.rules.readouts import Ladders, Softmax
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.class_lead import FIRST, Lead
+from abstain.rules.tuning.sigmoid import FIRST, Lead
 
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
