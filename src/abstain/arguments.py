@@ -15,23 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "checked_costs",
-    "computed",
-    "in_own_unit",
-    "is_dask",
-    "mean_price",
-    "one_blas_thread",
-    "positive_number",
-    "real_number",
-    "refuse_dask",
-    "refuse_dask_frame",
-    "row_weights",
-    "significant",
-    "threads",
-    "warn_caller",
-]
-
 _DIGITS = 13  # of costs in their own unit; further ones are rounding errors, or too few to matter
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
 _CLOSE = 1e-6  # costs of one class that differ by less than this share keep all digits: the difference needs them

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_indices"]
-
 MOST_COLUMNS = np.iinfo(np.int32).max  # the core's columns are int32
 
 

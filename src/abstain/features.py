@@ -20,8 +20,6 @@ from scipy.linalg import solve_triangular
 
 from abstain.kernels import Kernel
 
-__all__ = ["KernelFeatures", "kernel_features"]
-
 EXACT = 1e-12  # K counts as factored once the rest of the diagonal is this small relative to its largest entry
 INDEFINITE = 1e-8  # how far below 0 rounding may push the rest of the diagonal
 

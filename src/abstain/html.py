@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["html_table", "percent", "shortened"]
-
 _LONGEST = 60
 _CELL = "padding:.2em .7em;border-bottom:1px solid rgba(128,128,128,.35);background:none;color:inherit"
 

@@ -14,8 +14,6 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.arguments import positive_number, real_number
 
-__all__ = ["KERNELS", "Formula", "Kernel", "Matrix", "called_kernel", "resolve_gamma"]
-
 _BLOCK = 2_000_000  # entries of X that are centred at a time
 
 Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix

@@ -20,22 +20,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from abstain.arguments import warn_caller
 from abstain.reject_labels import chosen_reject_label, decoded_dtype, position, some
 
-__all__ = [
-    "ENCODED",
-    "NO_CLASS",
-    "Labels",
-    "choice_of",
-    "classes_in",
-    "classes_of",
-    "distinct",
-    "encoded",
-    "label_vector",
-    "layout",
-    "positions",
-    "two_classes",
-    "warn_if_assumed",
-]
-
 NO_CLASS = -1  # of an action that answers no class
 # What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
 ENCODED = (

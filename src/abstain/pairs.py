@@ -12,8 +12,6 @@ from sklearn.utils import check_consistent_length
 from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector, positions
 from abstain.reject_labels import checked_reject_label, default_reject_label, free_label, kind_of, position, some
 
-__all__ = ["Pairs", "read_pairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pairs:

@@ -8,19 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "checked_reject_label",
-    "chosen_reject_label",
-    "decoded_dtype",
-    "default_reject_label",
-    "free_label",
-    "is_auto",
-    "kind_of",
-    "position",
-    "some",
-    "usable_reject_label",
-]
-
 Kind = Literal["string", "bool", "integer", "float"]
 
 

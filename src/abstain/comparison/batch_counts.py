@@ -16,8 +16,6 @@ from abstain.comparison.two_samples import cells_of
 from abstain.estimators.novelty.training_ranges import OutsideColumn
 from abstain.estimators.unwrap import final_estimator, reached
 
-__all__ = ["DriftCounts", "choice_names", "guarded_rows", "lacking"]
-
 _FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
 
 

@@ -21,8 +21,6 @@ from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
 from abstain.reject_labels import usable_reject_label
 
-__all__ = ["compare"]
-
 
 def compare(
     models: Mapping[str, Any] | None,

@@ -15,8 +15,6 @@ from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of,
 from abstain.estimators.novelty.column_range import SeenNumbers
 from abstain.estimators.novelty.training_ranges import OutsideColumn
 
-__all__ = ["drift", "drift_of"]
-
 _Found = tuple[str, str, Any, Tested]  # name, kind, label, result
 _Named = tuple[str, list[tuple[str, Any]], Table]  # name, kind and label of each category, counts
 

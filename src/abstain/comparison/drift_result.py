@@ -12,8 +12,6 @@ from abstain.comparison.text import aligned
 from abstain.html import html_table
 from abstain.metrics.frames import frame_of
 
-__all__ = ["Drift", "DriftTest"]
-
 _NAMED = 3  # differences in the sentence
 _LINES = 20  # tests in the tables
 _HEAD = ("", "here", "before", "difference", "p-value", "corrected")

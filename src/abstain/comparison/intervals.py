@@ -38,8 +38,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-__all__ = ["interval_of_mean"]
-
 _MORE = 0.7  # of a row with the largest difference, which the upper end of a sum allows for
 
 

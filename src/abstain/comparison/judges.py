@@ -13,8 +13,6 @@ from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
 from abstain.metrics.outcomes import Outcomes, read, stated
 
-__all__ = ["Judge", "judge_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Judge:

@@ -30,8 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["Table", "Tested", "beyond_test", "cells_of", "holm", "scores_test", "shares_tests"]
-
 Counts = NDArray[np.int64]
 # Up to so many rows the distribution of D is counted; beyond, it is that of one sample of nm / (n + m) rows.
 _EXACT = 10_000

@@ -22,8 +22,6 @@ from abstain.comparison.intervals import interval_of_mean
 from abstain.costs.table import CostTable
 from abstain.html import percent
 
-__all__ = ["FORCED", "REJECTING", "Verdict", "blind", "cautions", "verdict_on"]
-
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"

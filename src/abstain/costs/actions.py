@@ -16,8 +16,6 @@ from abstain.costs.table import CostTable
 from abstain.html import html_table
 from abstain.labels import NO_CLASS
 
-__all__ = ["Actions"]
-
 _MOST = 60  # the solver takes losses with fewer than 60 knots
 
 

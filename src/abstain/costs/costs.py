@@ -26,8 +26,6 @@ from abstain.costs.table import CostTable
 from abstain.html import html_table
 from abstain.labels import NO_CLASS, layout
 
-__all__ = ["Costs"]
-
 
 def _cell(truth: int, action: int, doc: str) -> Any:
     """Make a property of two classes: the cost of an action if the class of the first or last action is true."""

@@ -21,8 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 
-__all__ = ["EQUALITY", "Levels", "Thresholds", "distances", "envelope", "log_ratio"]
-
 
 @dataclass(frozen=True)
 class Thresholds:

@@ -13,8 +13,6 @@ from abstain.costs.costs import Costs
 from abstain.costs.table import CostTable
 from abstain.labels import Labels
 
-__all__ = ["mean_costs", "row_array", "row_cells", "row_table", "sample_costs", "warn_if_never"]
-
 ERRORS = ("false_positive", "false_negative")
 ONE_REJECT, TWO_REJECTS = ("reject",), ("reject_negative", "reject_positive")
 WANTED = f"{', '.join((*ERRORS, *ONE_REJECT))} (or {', '.join(TWO_REJECTS)} in place of reject)"

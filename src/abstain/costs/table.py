@@ -22,8 +22,6 @@ from abstain.costs.cuts import Levels, envelope
 from abstain.labels import ENCODED, NO_CLASS, Labels, warn_if_assumed
 from abstain.pairs import read_pairs
 
-__all__ = ["CostTable"]
-
 
 class CostTable:
     """What each action costs, given the true class; never changed.

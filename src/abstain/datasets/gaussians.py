@@ -30,8 +30,6 @@ from scipy.special import expit, logit
 from scipy.stats import ncx2, norm
 from sklearn.utils import check_random_state
 
-__all__ = ["Gaussians"]
-
 # Closer to 1, the noncentrality of the chi-square exceeds the range of its distribution function.
 NEAREST_SCALE = 0.01
 

@@ -10,8 +10,6 @@ from sklearn.utils import Bunch
 
 from abstain.datasets.gaussians import Gaussians
 
-__all__ = ["make_gaussians"]
-
 
 def make_gaussians(
     n_samples: int = 1000,

@@ -13,20 +13,6 @@ from scipy.sparse import issparse
 from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.kernels import Kernel
 
-__all__ = [
-    "Certificate",
-    "best_bias",
-    "certify",
-    "excess",
-    "feasible",
-    "magnitudes",
-    "rounding",
-    "scale",
-    "score_rounding",
-    "shortest_scale",
-    "stretch",
-]
-
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.

@@ -36,8 +36,6 @@ from abstain.losses.row_losses import LossTable
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.machines.linear_machine import LinearMachine
 
-__all__ = ["LinearProblem", "LinearSums", "LowRankProblem", "linear_sums"]
-
 BLOCK = 2_000_000  # entries of X, or kernel values, that are made float64 at a time
 NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without a mention
 

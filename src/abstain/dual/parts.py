@@ -14,8 +14,6 @@ from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
 
-__all__ = ["PartCertificates", "Parts", "certify_parts", "runs"]
-
 
 @dataclass(frozen=True, eq=False)
 class Parts(RowLosses):

@@ -27,9 +27,6 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 from abstain.machines.kernel_machine import KernelMachine, class_pairs
 
-__all__ = ["DualProblem", "RowLosses", "Task", "set_names", "tasks"]
-
-
 ROUNDING = 1e-12  # rounding of a sum, as a share of it; also between a coefficient and the breakpoint it rests on
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from abstain.dual.certificate import Certificate
 
-__all__ = ["DualSolution", "PartSolutions", "Proof", "Status", "certified_gap", "joint_proof", "warning_text"]
-
 
 class Status(StrEnum):
     """How a solver ended."""

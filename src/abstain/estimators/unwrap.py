@@ -12,9 +12,7 @@ from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
 from abstain.rules.deciders import MISSING, PerRow
-from abstain.rules.rule import Decisions
-
-__all__ = ["FittedClassifier", "decide", "final_estimator", "reached", "unguarded"]
+from abstain.rules.decisions import Decisions
 
 
 def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:

@@ -17,8 +17,6 @@ from abstain.arguments import row_weights
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
-__all__ = ["AroundClassifier", "classifier_has"]
-
 
 def classifier_has(name: str) -> Any:
     """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""

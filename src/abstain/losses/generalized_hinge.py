@@ -11,8 +11,6 @@ from abstain.costs.cuts import Thresholds
 from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
 from abstain.losses.tangent_hinge import hinge
 
-__all__ = ["BartlettWegkamp", "generalized_hinge"]
-
 
 def generalized_hinge(r: float, delta: float = 0.5) -> MarginLoss:
     """Return psi_r for both classes, with the thresholds -delta and +delta on the score.

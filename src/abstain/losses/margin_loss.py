@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.cuts import Thresholds
 
-__all__ = ["MarginLoss", "PiecewiseLinear"]
-
 
 @dataclass(frozen=True)
 class PiecewiseLinear:

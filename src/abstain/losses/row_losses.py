@@ -12,8 +12,6 @@ from scipy.special import expit
 from abstain.losses.margin_loss import dual_value_of, value_of
 from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
 
-__all__ = ["LossTable", "row_losses"]
-
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
 # this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
 _SLIVER = 2.0**-41

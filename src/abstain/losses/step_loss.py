@@ -11,8 +11,6 @@ from scipy.special import expit
 
 from abstain.arguments import positive_number
 
-__all__ = ["MARGIN_SHARE", "StepLoss"]
-
 MARGIN_SHARE = 0.2  # w_C / w_R of FR02's figure 2
 
 

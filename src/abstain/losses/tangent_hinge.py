@@ -40,22 +40,6 @@ from abstain.costs.cuts import Thresholds, envelope
 from abstain.costs.table import CostTable
 from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
 
-__all__ = [
-    "class_losses",
-    "double_hinge",
-    "ends_of_reject",
-    "hinge",
-    "last_knots",
-    "origin_hinge",
-    "own_cuts",
-    "spread",
-    "tangent_hinge",
-    "tangent_hinge_at",
-    "task_losses",
-    "task_tangents",
-]
-
-
 LARGEST_LOG_ODDS = 700.0  # beyond, a slope is outside the normal range of float64
 COUNT = 6  # of each class of several; from five to eight the costs were the same
 

@@ -13,9 +13,6 @@ from sklearn.utils.metaestimators import available_if
 
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 
-__all__ = ["ClassCalibration", "CrossMachine", "FoldClassifiers", "in_favour", "least_count"]
-
-
 TIED = 1e-9  # difference up to which scores are equal, relative to their size
 
 

@@ -24,8 +24,6 @@ from abstain.arguments import one_blas_thread, threads
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.kernel_machine import KernelMachine
 
-__all__ = ["LandmarkFeatures"]
-
 TINY = 1e-10  # eigenvalues below this share of the largest are left out: their features would be rounding errors
 PIECE = 1024  # rows that a thread works on at a time; the bits depend on it, not on the number of threads
 

@@ -12,8 +12,6 @@ from scipy.sparse import issparse
 from abstain.kernels import Matrix
 from abstain.machines.machine import check_width, finite
 
-__all__ = ["LinearMachine"]
-
 _BLOCK = 1_000_000  # entries of X that are centred at a time
 
 

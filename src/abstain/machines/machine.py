@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from abstain.kernels import Matrix
 
-__all__ = ["Machine", "check_width", "finite"]
-
 
 @runtime_checkable
 class Machine(Protocol):

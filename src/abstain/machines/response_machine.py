@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ResponseMachine", "log_odds", "log_probabilities", "sorted_scores"]
-
 PAIRWISE = (
     'A decision function for pairs of classes has no score for each class: use decision_function_shape="ovr", or a '
     "classifier with one score for each class."

@@ -26,8 +26,6 @@ from scipy.special import digamma
 
 from abstain.metrics.ranking import RankedRows, running
 
-__all__ = ["augrc", "aurc", "e_aurc"]
-
 # From here on the terms of the asymptotic series of digamma used below are exact to the last digit.
 _ASYMPTOTIC = 32.0
 

@@ -17,8 +17,6 @@ from abstain.metrics.curve_results import KINDS, CurveKind
 from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 from abstain.metrics.ranking import RankedRows, running
 
-__all__ = ["CurveBand", "bootstrap_band"]
-
 
 @dataclass(frozen=True, eq=False)
 class CurveBand(ReadOnly):

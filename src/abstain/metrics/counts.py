@@ -15,8 +15,6 @@ from abstain.labels import NO_CLASS, Labels
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.outcomes import Outcomes, negative_first
 
-__all__ = ["Counts", "quotients"]
-
 # two classes that are not known, answered or rejected
 PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
 

@@ -17,8 +17,6 @@ from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
-__all__ = ["KINDS", "AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoint", "RiskCoverageCurve"]
-
 
 @dataclass(frozen=True)
 class CurveKind:

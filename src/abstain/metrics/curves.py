@@ -16,8 +16,6 @@ from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorR
 from abstain.metrics.outcomes import stated
 from abstain.metrics.ranking import RankedRows, running
 
-__all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
-
 
 def risk_coverage_curve(
     y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None

@@ -15,8 +15,6 @@ from abstain.costs.table import CostTable
 from abstain.labels import Labels, layout, warn_if_assumed
 from abstain.pairs import read_pairs
 
-__all__ = ["Outcomes", "are_decisions", "has_costs", "known_positive", "negative_first", "read", "stated"]
-
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:

@@ -15,8 +15,6 @@ from abstain.metrics import areas
 from abstain.metrics.outcomes import read
 from abstain.metrics.scores import OF_ONE_CLASS, measured, warn_if_assumed
 
-__all__ = ["RejectScorer", "get_scorer"]
-
 # The sign that makes larger better.
 _OF_SCORES = ("aurc", "e_aurc", "augrc")
 _LESS = ("mean_cost", "reject_rate", "error_rate", "selective_error", *_OF_SCORES)

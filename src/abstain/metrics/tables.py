@@ -13,8 +13,6 @@ from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes, read
 
-__all__ = ["ActionTable", "ClassTable", "RejectTable", "action_confusion_matrix", "counted"]
-
 
 class RejectTable(Counts):
     r"""Number of rows by true class and choice; all metrics of predictions are ratios of its entries.

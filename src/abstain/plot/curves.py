@@ -8,8 +8,6 @@ from abstain.comparison.text import stated_costs
 from abstain.plot.curve import CurveDisplay
 from abstain.plot.display import Axes
 
-__all__ = ["AccuracyRejectDisplay", "CostCurveDisplay", "ErrorRejectDisplay", "RiskCoverageDisplay"]
-
 
 class AccuracyRejectDisplay(CurveDisplay):
     """Accuracy among accepted rows against the reject rate.

@@ -13,8 +13,6 @@ from abstain.plot.palette import BAND, CLASSES, NEGATIVE, POSITIVE
 from abstain.rules.deciders import Cuts
 from abstain.rules.rule import Rule
 
-__all__ = ["Zone", "zones_of"]
-
 _DECIDED = (NEGATIVE, "#56B4E9", "#E69F00", POSITIVE)  # on one score, from the first class to the last
 _GREYS = (BAND, "#BEBEBE", "#A0A0A0")  # of rejects, from the first to the last; then from the start
 

@@ -13,8 +13,6 @@ from abstain.metrics.counts import quotients
 from abstain.metrics.outcomes import Outcomes
 from abstain.report.text import unique_names
 
-__all__ = ["ClassNumbers", "choice_names"]
-
 
 def choice_names(costs: CostTable, classes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the columns of the table: the actions, or the classes and a reject."""

@@ -33,8 +33,6 @@ from abstain.report.rows import called, heading_of, index_of, most_confident_fir
 from abstain.report.slider import Slider
 from abstain.report.text import Facts, facts_of, plain
 
-__all__ = ["Report"]
-
 _LISTED, _NAME = 25, 80
 _OF_ANSWERS, _OF_TWO = ("error_rate", "selective_error", "selective_accuracy"), ("sensitivity", "positive_predictivity")
 

@@ -25,8 +25,6 @@ from abstain.report.model import Report
 from abstain.report.rows import ListedRows
 from abstain.report.slider import Slider
 
-__all__ = ["render", "write_report"]
-
 
 def render(report: Report) -> str:
     """Return the page as HTML.

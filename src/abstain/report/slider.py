@@ -21,8 +21,6 @@ from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, novel_mask
 from abstain.report.text import unique_names
 
-__all__ = ["Slider"]
-
 _AT = np.array([0, NO_CLASS, 1])  # of the choices of `Thresholds`: below, reject, above
 
 

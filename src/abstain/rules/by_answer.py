@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from abstain.reject_labels import position
 
-__all__ = ["ByAnswer"]
-
 
 @dataclass(frozen=True)
 class ByAnswer:

@@ -14,8 +14,6 @@ from abstain.machines.kernel_machine import votes
 from abstain.rules.deciders import Decider, Floats, with_second
 from abstain.rules.tuning.scored_rows import confidence_of
 
-__all__ = ["Cheapest", "Confidence", "Margins", "Sets"]
-
 
 @dataclass(frozen=True, eq=False)
 class _ClassCuts(Decider):

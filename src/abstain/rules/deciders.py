@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from abstain.costs.cuts import Levels, Thresholds
 from abstain.labels import NO_CLASS
 
-__all__ = ["Cuts", "Decider", "PerRow", "with_second"]
-
 Floats = NDArray[np.float64]
 MISSING = (
     "this machine was fitted with row_costs and without costs, so it has no thresholds of its own; pass row_costs for "

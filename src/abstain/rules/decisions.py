@@ -12,8 +12,6 @@ from abstain.costs.table import CostTable
 from abstain.html import html_table, shortened
 from abstain.labels import NO_CLASS, Labels
 
-__all__ = ["Decisions", "action_names"]
-
 
 def action_names(labels: Labels, costs: CostTable | None) -> list[str]:
     """Return the names of the actions in tables: of two classes negative, reject and positive, of more their own."""

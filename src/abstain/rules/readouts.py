@@ -18,8 +18,6 @@ from abstain.costs.table import CostTable
 from abstain.losses.tangent_hinge import last_knots, task_tangents
 from abstain.rules.tuning.sigmoid import Lead
 
-__all__ = ["Ladders", "LogOdds", "Readout", "Softmax", "Unknown"]
-
 Floats = NDArray[np.float64]
 
 

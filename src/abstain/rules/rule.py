@@ -19,8 +19,6 @@ from abstain.rules.deciders import Cuts, Decider, PerRow
 from abstain.rules.decisions import Decisions, action_names
 from abstain.rules.readouts import Ladders, LogOdds, Readout, Unknown
 
-__all__ = ["Decisions", "Rule", "bayes_rule"]
-
 Floats = NDArray[np.float64]
 
 

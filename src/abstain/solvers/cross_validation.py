@@ -21,8 +21,6 @@ from abstain.dual.proof import Status
 from abstain.machines.kernel_machine import vote_values
 from abstain.solvers.native import native_rows, native_task
 
-__all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line"]
-
 MOST = 32_000_000  # scores of one native call: 256 MB
 
 

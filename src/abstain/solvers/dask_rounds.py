@@ -11,8 +11,6 @@ from uuid import uuid4
 from dask.base import compute, persist
 from dask.delayed import delayed
 
-__all__ = ["kept", "released", "summed", "tasks"]
-
 FAN_IN = 8  # partial sums that one task adds
 
 

@@ -35,8 +35,6 @@ from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear_rows import LocalSums, Point, reach_of
 
-__all__ = ["BlockRows", "DaskSums", "Pose", "as_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:

@@ -30,8 +30,6 @@ from abstain.arguments import one_blas_thread
 from abstain.dual.proof import Status
 from abstain.solvers.linear_rows import Point, Sums
 
-__all__ = ["LinearNewton", "LinearSolution", "most_rows"]
-
 POLISHED = 1e-15  # relative gap below which nothing can be gained
 ROUNDED, STALLS = 1e-10, 3  # relative gap below which this many penalties without halving it mean rounding
 GROWTH = 3.0  # of sigma

@@ -16,8 +16,6 @@ from abstain.arguments import threads
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.solvers.linear_rows import Point
 
-__all__ = ["BlockSums", "MixedSums", "RowSource"]
-
 # The methods of `Sums` that read rows, and those that do not.
 READING = ("score", "along", "gradient", "hessian_times", "hessian_diagonal")
 RESTING = ("move", "slopes", "between", "accept", "shift", "loss", "dual")

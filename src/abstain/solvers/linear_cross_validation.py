@@ -22,8 +22,6 @@ from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
-__all__ = ["LinearFits"]
-
 BLOCK = 1_000_000  # entries of held-out rows that are copied at a time
 
 

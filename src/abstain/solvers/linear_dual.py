@@ -25,8 +25,6 @@ from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from abstain.solvers.native import SMO, within
 
-__all__ = ["LinearDual"]
-
 FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster
 MOST_FEATURES = 500  # with more, factoring their Hessian takes longer than pair steps on sparse rows

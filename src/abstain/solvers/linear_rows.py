@@ -15,8 +15,6 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 from abstain.solvers.native import native_matrix
 
-__all__ = ["LocalSums", "Point", "Sums", "first_penalty"]
-
 Point = NDArray[np.float64]  # w and, last, b
 
 

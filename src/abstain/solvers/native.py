@@ -21,8 +21,6 @@ from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 
-__all__ = ["SMO", "ActiveSet", "Solver", "native_matrix", "native_problem", "native_rows", "native_task", "part_biases"]
-
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]
 

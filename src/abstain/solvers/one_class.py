@@ -12,8 +12,6 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution
 from abstain.solvers.native import SMO, within
 
-__all__ = ["OneClassSMO"]
-
 # Rows from which a sample is used for the start, one row in how many, and the least. Without it a fit of 10,000 to
 # 50,000 rows takes 1.1 to 1.7 times as long; with one in 8 up to 1.1 times, with one in 32 as long.
 WORTH_SAMPLING, ONE_IN, LEAST = 4000, 16, 1000

@@ -19,8 +19,6 @@ from abstain.dual.certificate import best_bias, certify, feasible, rounding, sco
 from abstain.dual.problem import DualProblem
 from abstain.solvers.native import ActiveSet, Progress, native_problem
 
-__all__ = ["RegularizationPath", "follow_path"]
-
 CERTIFIED = 1e-6  # largest relative duality gap of what `RegularizationPath.at` returns
 NEAR_A_KNOT = 10.0  # in errors of the score: as in native/core/policy.hpp
 

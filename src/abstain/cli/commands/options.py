@@ -16,7 +16,6 @@ from abstain.cli.exit_codes import exit_on_error
 if TYPE_CHECKING:
     from abstain.cli.tables.notation import Notation
 
-__all__ = ["COLUMNS", "COSTS", "NOTATION", "ROWS", "Given", "Option", "argument", "command_of", "option", "option_name"]
 
 Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares it
 

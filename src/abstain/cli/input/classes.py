@@ -14,8 +14,6 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable
 
-__all__ = ["TWO_ONLY", "checked_classes", "in_order"]
-
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 MOST = 100  # more labels are quantities or names
 SURELY_FEW = 20  # this many labels may be classes, however few rows there are

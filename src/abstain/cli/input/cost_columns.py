@@ -12,8 +12,6 @@ from abstain.cli.input.columns import features
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan, CostPlan
 
-__all__ = ["cell_columns", "cells_plan", "named_columns", "row_costs_of"]
-
 ERRORS = ("false_positive", "false_negative")
 
 

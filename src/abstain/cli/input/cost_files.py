@@ -13,8 +13,6 @@ from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import opened
 from abstain.costs.actions import Actions
 
-__all__ = ["CostFile", "stated_actions"]
-
 REJECT = "reject"  # the column of reject costs in a cost matrix
 REJECTS = "rejects"  # the column that says whether an action hands the case on
 YES, NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")

@@ -23,8 +23,6 @@ from abstain.labels import NO_CLASS, Labels
 from abstain.preprocessing import CostPlan
 from abstain.reject_labels import chosen_reject_label
 
-__all__ = ["CostOptions", "check_reject_label", "stated_costs"]
-
 
 @dataclass(frozen=True)
 class Stated:

@@ -17,8 +17,6 @@ from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
 from abstain.estimators.unwrap import decide
 
-__all__ = ["Deciding", "drift_facts", "target_of"]
-
 
 class Deciding:
     """Decide the batches of a table, and count what the tests for drift need.

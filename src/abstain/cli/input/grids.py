@@ -5,8 +5,6 @@ from __future__ import annotations
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.tables.notation import number_of
 
-__all__ = ["stated_grid"]
-
 
 def stated_grid(
     name: str, text: str | None, one: float | None, words: tuple[str, ...] = ()

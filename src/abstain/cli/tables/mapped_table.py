@@ -18,8 +18,6 @@ from abstain.cli.tables.memory import FIXED, MB, TooLargeError
 from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
 from abstain.cli.tables.read_table import is_parquet
 
-__all__ = ["read_mapped", "training_rows"]
-
 PER_ROW = 800  # bytes of a row in memory whatever its length: label, column being read, fit, scores of a search
 
 

@@ -33,8 +33,6 @@ from abstain.cli.tables.read_table import PLAIN, Batch, InputTable
 from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
 from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipeline, frame
 
-__all__ = ["ParquetFiles", "ParquetRows"]
-
 MOST_CATEGORIES = 1000  # distinct texts of a column; more are hardly categories
 
 

@@ -43,8 +43,6 @@ from abstain.rules.tuning.class_error import ClassErrorBound
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 
-__all__ = ["Budget", "budgeted", "stated_budget"]
-
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
 NAMES = {
     "reject_rate": "largest share of rejects",

@@ -16,8 +16,6 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.printing import progress
 from abstain.cli.training.training import LINEAR
 
-__all__ = ["check_cluster", "connected", "fitting", "spread"]
-
 SECONDS = 10.0  # to reach the scheduler, and for it to have a worker
 CHUNK = 1 << 25  # bytes of a block of rows
 

@@ -15,8 +15,6 @@ from abstain.estimators.novelty.guard_rows import calibration_size
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.rules.tuning.class_error import rows_needed
 
-__all__ = ["GuardPlan", "guard_facts", "guard_plan", "stated_rate"]
-
 
 @dataclass(frozen=True)
 class GuardPlan:

@@ -13,8 +13,6 @@ from sklearn.base import clone
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.embedded.training import EmbeddedTraining
 
-__all__ = ["REJECT_COSTS", "CurvePoints", "EmbeddedRejectCurve", "embedded_reject_curve"]
-
 # Written out, not computed: at w_R = 1/k one error costs exactly k rejects, and rounding in the last digit of a
 # computed grid would decide such ties at random.
 REJECT_COSTS = (0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)

@@ -21,9 +21,8 @@ from abstain.compressed import check_indices
 from abstain.costs.per_row import row_array, row_table, sample_costs
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
-from abstain.rules.rule import Decisions, Rule
-
-__all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "checked_rows", "fitted", "read_only"]
+from abstain.rules.decisions import Decisions
+from abstain.rules.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)

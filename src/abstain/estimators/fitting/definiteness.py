@@ -12,8 +12,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from abstain.dual.problem import DualProblem
 
-__all__ = ["is_indefinite"]
-
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
 PANEL = 1024  # columns of the factor between two interrupts
 

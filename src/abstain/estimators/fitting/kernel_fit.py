@@ -21,8 +21,6 @@ from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
-__all__ = ["ExpansionMixin", "FittedMachines", "FittedSVC", "KernelRowsMixin", "fitted_svc", "posed_tasks"]
-
 
 @dataclass(frozen=True, eq=False)
 class FittedMachines(Fitted):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from abstain.arguments import is_dask
 
-__all__ = ["applied", "lazy_rows", "lazy_score", "one_column_chunk"]
-
 
 def one_column_chunk(X: Any) -> Any:
     """Return the dask array with all features of a row in one chunk."""

@@ -20,8 +20,6 @@ from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, sol
 from abstain.machines.kernel_machine import class_pairs, expand_parts
 from abstain.solvers.native import SMO, part_biases, within
 
-__all__ = ["fitted_pairs", "posed_pair"]
-
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 SHOWN = 50_000  # of one call if its progress is shown between calls
 

@@ -8,8 +8,6 @@ from typing import Any, TypeVar, dataclass_transform
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["CONSTRAINTS", "POSITIVE", "CostParameters", "KernelParameters", "SolverParameters", "with_parameters"]
-
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
 

@@ -11,8 +11,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-__all__ = ["decider", "group_parameters", "row_cost_parameters"]
-
 
 def row_cost_parameters(model: Any, method: str, row_costs: Any) -> dict[str, Any]:
     """The row costs as an argument of the model's `fit` or `predict`, if it uses them; {} otherwise.

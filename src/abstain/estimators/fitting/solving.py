@@ -21,9 +21,6 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
-__all__ = ["Posed", "centrable", "posed_rows", "resolved_kernel", "symmetric", "training_gram"]
-
-
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
 MOST_DENSE = 25_000_000  # entries of sparse rows that may be made dense: 200 MB

@@ -15,16 +15,6 @@ from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-__all__ = [
-    "Groups",
-    "Splits",
-    "checked_splits",
-    "held_out_rows",
-    "parts_of",
-    "row_groups",
-    "splitter",
-]
-
 Groups = NDArray[Any]
 DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
 

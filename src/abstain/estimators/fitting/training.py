@@ -25,19 +25,6 @@ from abstain.losses.tangent_hinge import hinge, task_losses, task_tangents
 from abstain.rules.class_deciders import Confidence
 from abstain.rules.rule import Rule, bayes_rule
 
-__all__ = [
-    "Training",
-    "check_costs",
-    "fit_labels",
-    "implied",
-    "of_rows",
-    "refuse_row_costs_in",
-    "stakes_and_losses",
-    "unit_of_stakes",
-    "warn_of_sides",
-]
-
-
 _RULES = {"chow": None, "bartlett-wegkamp": BartlettWegkamp()}
 
 

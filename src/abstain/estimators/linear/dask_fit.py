@@ -25,8 +25,6 @@ from abstain.solvers.dask_rounds import kept, released
 from abstain.solvers.dask_rows import BlockRows, DaskSums, Pose
 from abstain.solvers.linear import LinearNewton, LinearSolution
 
-__all__ = ["fitted_on_dask"]
-
 
 @dataclass(frozen=True, eq=False)
 class Encoding:

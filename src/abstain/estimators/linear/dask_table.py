@@ -25,8 +25,6 @@ from abstain.labels import Labels, label_vector
 from abstain.solvers.dask_rounds import tasks
 from abstain.solvers.dask_rows import as_rows
 
-__all__ = ["DaskTable", "Profile", "located"]
-
 
 @dataclass(frozen=True, eq=False)
 class Profile:

@@ -13,8 +13,6 @@ from sklearn.utils import check_random_state
 
 from abstain.kernels import Matrix
 
-__all__ = ["LANDMARKS", "chosen_landmarks"]
-
 LANDMARKS = ("rows", "k-means")
 SAMPLE = 50  # rows that are sampled for each landmark,
 LEAST_SAMPLE = 20_000  # and at least this many

@@ -24,8 +24,6 @@ from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from abstain.solvers.native import within
 
-__all__ = ["certified", "check_reach", "fitted_machine", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
-
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as in `RejectSVC`
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance

@@ -25,8 +25,6 @@ from abstain.estimators.linear.linear_fit import linear_machines
 from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machines
 from abstain.solvers.linear import LinearNewton
 
-__all__ = ["LinearRejectSVC"]
-
 
 @with_parameters
 class LinearRejectSVC(

@@ -18,8 +18,6 @@ from abstain.estimators.search.search import Searched, SearchMixin
 from abstain.solvers.cross_validation import Limits
 from abstain.solvers.linear_cross_validation import LinearFits
 
-__all__ = ["LinearRejectSVCCV"]
-
 
 @dataclass(frozen=True, eq=False)
 class FittedLinearSearch(Searched, FittedMachines):

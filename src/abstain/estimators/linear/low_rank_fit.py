@@ -23,8 +23,6 @@ from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
 from abstain.solvers.linear_rows import LocalSums
 
-__all__ = ["check_low_rank", "landmark_rows", "low_rank_machines"]
-
 MEGABYTE = 1e6
 SHARE = 8  # a block of kernel values takes 1 / SHARE of the memory limit
 LEAST_BLOCK = 1024  # rows

@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["KEPT", "LONGEST", "CellTable", "SeenCategories", "SeenColumn", "SeenNumbers", "objects"]
-
 KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
 TOGETHER = 8  # columns of an array that are read in one pass: the rows of a C array lie in cache lines of 64 bytes
 DAY = np.timedelta64(1, "D")

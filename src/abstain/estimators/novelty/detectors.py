@@ -15,8 +15,6 @@ from sklearn.utils import get_tags
 from abstain.estimators.novelty.novelty_detector import FEWEST_ROWS, MOST_COLUMNS, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 
-__all__ = ["fitted_detector", "transformers_of", "unique_names"]
-
 
 def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
     """Return the steps before the classifier, not fitted, also inside searches and estimators around a Pipeline."""

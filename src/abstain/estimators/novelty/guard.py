@@ -23,8 +23,6 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-__all__ = ["Calibration", "Guard"]
-
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and

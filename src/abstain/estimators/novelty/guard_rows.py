@@ -34,8 +34,6 @@ from abstain.estimators.unwrap import decide, final_estimator
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.tuning.class_error import rows_needed
 
-__all__ = ["GuardRows", "Table", "calibration_size", "decisions_on_unseen", "unsearched"]
-
 MOST_DETECTED = 2_000  # rows that the detector learns from: twice as many found no more on three sets, half found less
 ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
 LAST_FIT = 0.25  # of the time limit of a search is for the fit at its end

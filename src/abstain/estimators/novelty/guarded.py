@@ -19,11 +19,10 @@ from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto
+from abstain.rules.decisions import Decisions
 from abstain.rules.readouts import readout_of
-from abstain.rules.rule import Decisions, Rule
+from abstain.rules.rule import Rule
 from abstain.rules.tuning.placing import by_confidence
-
-__all__ = ["Guarded", "GuardedDecisions", "in_memory", "least_at_worst", "machine_and_rule"]
 
 
 @dataclass(frozen=True, eq=False)

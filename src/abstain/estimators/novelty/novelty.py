@@ -25,8 +25,6 @@ from abstain.estimators.unwrap import final_estimator
 from abstain.labels import label_vector
 from abstain.rules.tuning.class_error import rows_needed
 
-__all__ = ["DEFAULT_RATE", "NoveltyRejector"]
-
 DEFAULT_RATE = float("0.01")  # recognised by identity: another 0.01 is a rate that the user asked for
 FEW = 0.1  # the classifier may do without this share of the rows
 

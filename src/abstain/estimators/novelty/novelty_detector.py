@@ -13,8 +13,6 @@ from sklearn.base import BaseEstimator
 from abstain.estimators.fitting.decide import FittedMixin, checked_rows, fitted
 from abstain.estimators.svm.one_class import OneClassSVM
 
-__all__ = ["FEWEST_ROWS", "MOST_COLUMNS", "Columns", "FittedDetector", "NoveltyDetector"]
-
 Array = NDArray[np.float64]
 
 FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of

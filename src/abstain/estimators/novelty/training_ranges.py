@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from abstain.estimators.novelty.column_range import KEPT, CellTable, SeenCategories, SeenColumn, SeenNumbers
 
-__all__ = ["Outside", "OutsideColumn", "SeenColumns"]
-
 SHOWN = 5  # columns and categories in messages
 EPOCH, FURTHEST = np.datetime64(0, "D"), 1e6  # days: years of at most four digits
 

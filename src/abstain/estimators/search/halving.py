@@ -25,8 +25,6 @@ from abstain.arguments import significant
 from abstain.estimators.fitting.splitting import Groups, Splits
 from abstain.estimators.search.rounds import Round, Rounds, keys_of, subsample
 
-__all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]
-
 BEYOND = 5000  # rows beyond which search="auto" halves
 FIRST = 2000  # rows of the first round: its kernel matrices fit the processor's cache
 GROWTH = 2.5  # of the rows from round to round

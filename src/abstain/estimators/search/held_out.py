@@ -22,9 +22,6 @@ from abstain.estimators.search.grid import TIE, Grid
 from abstain.rules.rule import Rule
 from abstain.rules.tuning.sigmoid import Lead, fitted_lead, shrunk_sigmoids
 
-__all__ = ["UNTUNED", "Correction", "HeldOutRows", "Pricing", "can_be_tuned", "corrections", "placed"]
-
-
 FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' cuts stay
 
 

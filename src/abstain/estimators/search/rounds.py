@@ -32,9 +32,6 @@ from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.held_out import Pricing
 from abstain.solvers.cross_validation import Folds
 
-__all__ = ["Round", "Rounds", "coarse_to_fine", "grid_of", "keys_of", "rescaled", "subsample"]
-
-
 EXPONENT = -0.25  # a
 SEED = 0
 MANY = 30  # groups that a subsample of whole groups must have

@@ -24,8 +24,6 @@ from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing,
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
 from abstain.kernels import Kernel
 
-__all__ = ["SEARCHING", "SearchMixin", "Searched"]
-
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 

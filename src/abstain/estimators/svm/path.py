@@ -16,8 +16,6 @@ from abstain.estimators.fitting.definiteness import is_indefinite
 from abstain.estimators.fitting.training import Training, refuse_row_costs_in
 from abstain.solvers.path import RegularizationPath, follow_path
 
-__all__ = ["reject_svc_path"]
-
 
 def reject_svc_path(
     X: Any,

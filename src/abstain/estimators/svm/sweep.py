@@ -15,8 +15,6 @@ from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
 
-__all__ = ["reject_price_sweep"]
-
 
 def reject_price_sweep(
     estimator: RejectSVC,

@@ -26,8 +26,6 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
-__all__ = ["Tuned", "TunedDecisions", "labels_for", "tuned"]
-
 NOT_HELD_OUT = (
     "the classifier that decides was fitted on their rows, also where folds gave the scores. Pass X and y that it was "
     "not fitted on, or fit again with {}."

@@ -12,8 +12,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["whole_file"]
-
 _COPIED = 1 << 20  # bytes at a time
 
 

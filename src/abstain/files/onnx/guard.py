@@ -25,8 +25,6 @@ from abstain.files.onnx.steps import Table, through, transformers_in
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
-__all__ = ["check_encoders", "detector_scoring", "guard_nodes", "split"]
-
 
 def split(estimator: Any) -> tuple[list[Any], Any]:
     """Return the transformers before the last step, and the last step; of anything but a Pipeline, itself."""

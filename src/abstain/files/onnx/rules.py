@@ -30,8 +30,6 @@ from abstain.rules.tuning.sigmoid import FIRST, Lead
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
-__all__ = ["by_cost", "decision_nodes"]
-
 
 def decision_nodes(rule: Rule, score: Value, withheld: Value | None = None) -> tuple[Value, Value, str]:
     """Return the labels and the rejects of scores in a graph, and the type of the labels.

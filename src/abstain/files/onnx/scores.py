@@ -17,7 +17,6 @@ from abstain.machines.linear_machine import LinearMachine
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
-__all__ = ["Scoring", "dense"]
 
 TINY = np.finfo(np.float64).tiny  # the least probability of which a logarithm is taken, as in `log_probabilities`
 

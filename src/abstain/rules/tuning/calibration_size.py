@@ -13,8 +13,6 @@ from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.class_error import rows_needed
 from abstain.rules.tuning.risk_control import rows_without_error
 
-__all__ = ["OTHERWISE", "calibration_sizes"]
-
 SHARE = 0.25  # unless the promise needs more
 MOST = 0.5
 ENOUGH = 30  # times the rows that certify a ceiling without errors; half were better on small tables when measured

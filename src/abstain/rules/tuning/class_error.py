@@ -20,8 +20,6 @@ from abstain.costs.cuts import Thresholds
 from abstain.machines.cross_machine import ClassCalibration, least_count
 from abstain.rules.by_answer import ByAnswer
 
-__all__ = ["ClassErrorBound", "class_error_bound", "forced_cut", "named_rates", "rows_needed", "two_thresholds"]
-
 LEAST_RATE = 1e-15  # below it no larger number of rows is named
 
 

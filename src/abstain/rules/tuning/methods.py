@@ -25,8 +25,6 @@ from abstain.costs.table import CostTable
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.scored_rows import AnsweredRows, Line, ScoredRows
 
-__all__ = ["AUTO", "METHODS", "Method", "automatic", "cuts_within"]
-
 Floats = NDArray[np.float64]
 Shares = float | tuple[float, float]  # of all rows, or of each of two classes, in their order
 # Costs that differ by less than this share of their terms count as equal: at a reject cost of 1/k one error costs

@@ -22,8 +22,6 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound, certify
 from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
 
-__all__ = ["by_confidence", "p_value_rule", "placed_rule"]
-
 
 def placed_rule(
     request: Request, labels: Labels, rows: ScoredRows | None, readout: Readout

@@ -16,8 +16,6 @@ from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.class_error import named_rates
 from abstain.rules.tuning.methods import AUTO, METHODS, Method, automatic
 
-__all__ = ["CONFORMAL", "Request"]
-
 CONFORMAL = "conformal"  # the name of the method of class_error
 WAYS = ("costs", "reject_rate", "max_error", "class_error")
 # The shares that are neither 0 nor 1, and why.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from abstain import _native
 from abstain.solvers.embedded.problem import EmbeddedLimits, EmbeddedProblem, EmbeddedSolution
 
-__all__ = ["EmbeddedDual"]
-
 
 @dataclass(frozen=True)
 class EmbeddedDual(EmbeddedLimits):

@@ -15,8 +15,6 @@ from abstain.losses.tangent_hinge import hinge
 from abstain.solvers.embedded.problem import EmbeddedLimits, EmbeddedProblem, EmbeddedSolution, rounded
 from abstain.solvers.native import SMO
 
-__all__ = ["EmbeddedPrimal", "hops_for"]
-
 SVM_ROWS = 5000  # with more rows, every k-th is used: a start need not be exact, and the time stays linear in n
 SVM_STEPS = 20  # pair steps per row
 SVM_TOL = 0.1

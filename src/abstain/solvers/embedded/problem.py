@@ -24,8 +24,6 @@ from scipy import sparse
 
 from abstain.losses.step_loss import StepLoss
 
-__all__ = ["EmbeddedLimits", "EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
-
 NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
 LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
 EQUAL = 1e-9  # singular values closer than this share count as one: any rotation of their axes will do
