@@ -82,7 +82,7 @@ def figures(results: Results) -> str:
     """The pictures."""
     words = (
         "Filled triangles are positive, open circles negative; the band is grey. Solid lines are the thresholds, the "
-        "dotted line is f = 0 (probability 0.5), and the dashed line is the cut if the machine must decide."
+        "dotted line is f = 0 (probability 0.5), and the dashed line is the threshold if the machine must decide."
     )
     links = [f"![Reject regions, {SETS[name]}](regions-{name}.png)" for name in results["drawn"]]
     return "\n\n".join(["## The regions", *links, words])

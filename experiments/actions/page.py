@@ -97,7 +97,7 @@ def _judgement(results: dict[str, Any]) -> str:
             ("without visit", "the machine that cannot visit"),
             ("forced", "the machine that must approve or decline"),
             ("logistic, four actions", "logistic regression with the same four actions"),
-            ("four actions, Bayes' cuts", "Bayes' cuts on the score"),
+            ("four actions, Bayes' cuts", "Bayes' thresholds on the score"),
         )
     ]
     return "## Verdict\n\n" + "\n".join(lines)

@@ -10,8 +10,8 @@ from harness.pages import run_it, share, table
 from sentences import BAYES, TUNED, best_rank, interval, p_value, percent, promised, rejecting, tuned_cuts
 
 ABOUT = {
-    "RejectSVCCV": "the double hinge of these costs, cut where Bayes' rule cuts it",
-    "RejectSVCCV, tuned": '`RejectSVCCV` with `cuts="tuned"`: cuts placed by its out-of-fold scores',
+    "RejectSVCCV": "the double hinge of these costs, with Bayes' thresholds",
+    "RejectSVCCV, tuned": '`RejectSVCCV` with `cuts="tuned"`: thresholds placed by its out-of-fold scores',
     "SVM + Chow, by cost": "a plain SVM with Platt's sigmoid and Chow's rule; C and gamma by their cost",
     "SVM + Chow": "a plain SVM chosen by its error rate (`RejectSVCCV` without costs), Platt's sigmoid, Chow's rule",
     "SVM + ROC": "the plain SVM chosen by its error rate, two thresholds from the ROC curve of its out-of-fold scores",
@@ -61,8 +61,8 @@ def _methods(results: dict[str, Any]) -> str:
 {table(head, rows)}
 
 The best forced machine is, for each set and costs, the least expensive on average of the cost-sensitive SVM, logistic
-regression, the forest and boosting, each tuned by its forced cost and cut where Bayes' rule cuts if nothing may be
-rejected. It is chosen on the test rows, in its favour. Relative costs are geometric means: over the costs of a set,
+regression, the forest and boosting, each tuned by its forced cost, with Bayes' threshold for a rule that may not
+reject. It is chosen on the test rows, which favours it. Relative costs are geometric means: over the costs of a set,
 then over sets, with 95 % intervals by Student's t over sets. A tie for the cheapest counts for each.
 
 ![Mean cost relative to the best forced machine, by data set and costs](relative.png)
@@ -137,8 +137,9 @@ def _tuned(results: dict[str, Any]) -> list[str]:
         [item["title"], *(_gap(gaps[item["data"], key]) for key in results["costs"])] for item in results["sets"]
     ]
     head = ["set", *(f"{c[0]:g} : {c[1]:g} : {c[2]:g}" for c in results["costs"].values())]
-    text = "Mean cost with tuned cuts minus that with Bayes' cuts, with 95 % intervals; bold: significant with Holm's"
-    return [f"## Tuned cuts against Bayes' cuts\n\n{tuned_cuts(results)}\n\n{text} correction.\n\n{table(head, rows)}"]
+    text = "Mean cost with tuned minus Bayes' thresholds, with 95 % intervals; bold: significant with Holm's"
+    title = "## Tuned thresholds against Bayes' thresholds"
+    return [f"{title}\n\n{tuned_cuts(results)}\n\n{text} correction.\n\n{table(head, rows)}"]
 
 
 def _gap(item: dict[str, Any]) -> str:
@@ -183,7 +184,7 @@ unbiased estimate of the search is therefore above the cost of the last machine.
 def _end(results: dict[str, Any]) -> str:
     return f"""## Caveats
 
-- The way to place the tuned cuts (a sigmoid, shrunk by one fixed amount, for the pairs within a standard error of the
+- The way to place tuned thresholds (a sigmoid, shrunk by one fixed amount, for the pairs within a standard error of the
   best) was chosen on other random splits of these sets, some with fewer rows, on further pairs of letters and digits,
   and on generated sets. The test rows had no part in it, but the sets did.
 - The sets are those at hand, mostly small, and not a sample of the tables that users have; some come from the same

@@ -48,8 +48,8 @@ def tuned_cuts(results: dict[str, Any]) -> str:
     """Tuned cuts against Bayes' cuts."""
     found = results["pairs"].get(f"{TUNED} against {BAYES}")
     if found is None:
-        return "Tuned cuts were not measured: the library that ran this has Bayes' cuts only."
-    return compared(f"`{TUNED}`", "Bayes' cuts", found, len(results["blocks"]))
+        return "Tuned thresholds were not measured: the library that ran this has Bayes' thresholds only."
+    return compared(f"`{TUNED}`", "Bayes' thresholds", found, len(results["blocks"]))
 
 
 def best_rank(results: dict[str, Any]) -> str:

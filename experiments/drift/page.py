@@ -59,7 +59,7 @@ chance, at 1 %, if each were {share(results["level"], digits=0)}. Small batches 
 rows allow few p-values.
 
 The last column is a control: the guard's p-values of the largest batch, tested for uniformity by Kolmogorov and
-Smirnov's test. They share the calibration rows, and the test takes the luck of these for drift: it raises
+Smirnov's test. They share the calibration rows, and the test mistakes the chance in these rows for drift: it raises
 {share(min(plain), digits=0)} to {share(max(plain), digits=0)} of false alarms."""
 
 

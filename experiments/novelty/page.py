@@ -63,9 +63,9 @@ millimetres, or the other way round: all columns x 10, or / 10.
 
 {table(head, rows)}
 
-Far from all training rows the score of the Gaussian machine is its bias. Where the bias lies between the cuts, all rows
-are rejected, by luck; where it does not, all of them get the same answer and the stated cost is that of this answer. A
-linear machine is sure of itself on one side or the other. The guard rejects these rows whatever the classifier."""
+Far from all training rows the score of the Gaussian machine is its bias. If the bias lies between the thresholds,
+all rows are rejected, by luck; if not, all of them get the same answer, and the table shows its cost. A linear machine
+is confident on one side or the other. The guard rejects these rows whatever the classifier says."""
 
 
 def _protocol(results: dict[str, Any]) -> str:
@@ -175,8 +175,8 @@ def _promise(results: dict[str, Any]) -> str:
     return f"""## The promise, on ordinary rows
 
 Share of test rows rejected as novel [interval]; in bold if the interval is above the stated rate. Without ties the
-expected share is floor(rate (m + 1)) / (m + 1), with m calibration rows. The wrong guard is the control: its cut comes
-from the rows that its detector was fitted on.
+expected share is floor(rate (m + 1)) / (m + 1), with m calibration rows. The wrong guard is the control: its threshold
+comes from the rows that its detector was fitted on.
 
 {table(head, rows)}
 
@@ -192,16 +192,16 @@ def _price(results: dict[str, Any]) -> str:
         [item["set"], _rate(item), f"{item['alone']:.4f}", _bold(item["extra"], 4)] for item in results["promise"]
     ]
     worst = max(results["promise"], key=lambda item: item["extra"]["mean"])
-    return f"""## The price, on ordinary rows
+    return f"""## The cost, on ordinary rows
 
 Mean cost of the Gaussian machine, and with the guard minus without [interval]; in bold if the interval excludes 0:
 
 {table(["table", "rate", "without", "minus"], rows)}
 
 A row that was rejected anyway costs nothing more, a right answer {results["reject"]:g} more, a wrong one
-{1 - results["reject"]:g} less: the price is on average at most {results["reject"]:g} times the rate, and from 10,000
-training rows on what fewer rows cost, since the classifier is then fitted without the calibration rows. The largest
-here is {signed(worst["extra"]["mean"], 4)} ({worst["set"]}, {_rate(worst)})."""
+{1 - results["reject"]:g} less: the guard costs on average at most {results["reject"]:g} times the rate. From 10,000
+training rows on, the classifier is fitted without the calibration rows, and having fewer rows costs something too. The
+largest cost here is {signed(worst["extra"]["mean"], 4)} ({worst["set"]}, {_rate(worst)})."""
 
 
 def _patients(results: dict[str, Any]) -> str:
@@ -238,7 +238,7 @@ Beats of the new patient, by patient:
 
 A new patient's beats are not exchangeable with those in training, so that the stated rate, {rate}, says nothing about
 them: {share(means["new"])} are novel, {share(means["same"])} of the beats of the same patients, and from
-{share(min(shares))} to {share(max(shares))} by patient. With whole patients in calibration the cut allows for
+{share(min(shares))} to {share(max(shares))} by patient. With whole patients in calibration the threshold allows for
 differences between patients, as far as the few patients drawn show them. The guard is not a remedy for another patient:
 patient {worst} costs most, {new[worst]["alone"]:.3f}, where rejecting every beat costs {results["reject"]:g}, and
 {share(new[worst]["novel"])} of these beats are novel. Most beats of a new patient lie where beats of others do."""

@@ -55,7 +55,7 @@ def _short(results: dict[str, Any]) -> str:
     overfitted = [machines[LEAST_SQUARES] for machines in results["sets"].values() if LEAST_SQUARES in machines]
     few, more = ([ways[way]["answered"]["mean"] for ways in overfitted] for way in (CROSS, SPLIT))
     lines.append(
-        f"Cross-conformal, of which twice the rate is proven: above the rate itself in {above} of {total} classes; the "
+        f"Cross-conformal, where twice the rate is proven: above the rate itself in {above} of {total} classes; the "
         f"misses are {min(doubled):.2f} to {max(doubled):.2f} times the rate. With the overfitted machine it answers "
         f"{share(min(few))} to {share(max(few))} of the rows, where split conformal answers {share(min(more))} to "
         f"{share(max(more))}."
@@ -109,7 +109,7 @@ def _protocol(results: dict[str, Any]) -> str:
   made to overfit: least squares on products of the features, without regularisation, fitted to nearly as many rows as
   there are products ({rows}), where it is least stable: a control, chosen to break what is not proven. For German
   credit four numbers of rows were tried on a few orders, and the one with the most misses was taken.
-- The rates were stated before the run, but for one: MAPIE refuses the calibration rows of malignant tumours at 2 %, so
+- The rates were stated before the run, except one: MAPIE refuses the calibration rows of malignant tumours at 2 %, so
   that their rate became 3 %.
 - Ways. "split": `class_error` as it is by default. "cross": `conformal="cross"` with {results["folds"]} folds.
   "refitted": the scores of these folds and a classifier fitted again on all rows, which `ThresholdRejector` refuses.

@@ -11,8 +11,8 @@ LEVEL = 0.05
 TUNED, BAYES, FORCED = "RejectSVCCV, tuned", "RejectSVCCV, Bayes", "SVC, forced"
 ABOUT = {
     TUNED: "one double hinge per class against the rest; the lead of the likeliest class, tuned on held-out scores",
-    BAYES: "the same machines with Bayes' cuts on each score",
-    "SVC + lead": "scikit-learn's `SVC`; the lead over the second class, cut where out-of-fold rows cost least",
+    BAYES: "the same machines with Bayes' threshold on each score",
+    "SVC + lead": "scikit-learn's `SVC`; the lead over the second class, with the threshold of least out-of-fold cost",
     "SVC + Platt": "`SVC`; Platt's sigmoid for each class, normalised; Chow's rule",
     "SVC + temperature": "`SVC`; softmax of the scores with a fitted temperature (Guo et al. 2017); Chow's rule",
     "forest + Chow": "a random forest with Chow's rule, as it is or with a fitted temperature",
@@ -22,9 +22,9 @@ ABOUT = {
 
 OPENING = """# Several classes: which machine decides at the least cost?
 
-With more than two classes and a price for rejecting, `RejectSVCCV` trains one machine for each class against the rest.
-We compare its two kinds of cut with rules on scikit-learn's `SVC`, with forests and boosting, and with conformal sets,
-all tuned alike, by what their decisions cost on rows that none has seen."""
+With more than two classes and a reject cost, `RejectSVCCV` trains one machine for each class against the rest. We
+compare its two kinds of thresholds with rules on scikit-learn's `SVC`, with forests and boosting, and with conformal
+sets, all tuned alike, by what their decisions cost on rows that none has seen."""
 
 
 def page(results: dict[str, Any]) -> str:
@@ -40,7 +40,7 @@ def _short(results: dict[str, Any]) -> str:
     sets, prices = len(results["sets"]), len(results["protocol"]["prices"])
     others = [f"“{name}” has {mean[name]:.2f}" for name in (TUNED, BAYES) if name != order[0]]
     lines = [
-        f"Mean rank over {sets} sets and {prices} prices: “{order[0]}” is first with {mean[order[0]]:.2f}; "
+        f"Mean rank over {sets} sets and {prices} reject costs: “{order[0]}” is first with {mean[order[0]]:.2f}; "
         f"{', '.join(others)}. "
         + (f"Ranks differ significantly from {critical:.2f} on, so {_listed(near)} cannot be distinguished from the "
            f"first." if near else f"All others differ from it significantly (critical difference {critical:.2f})."),
@@ -55,7 +55,7 @@ def _best(results: dict[str, Any], method: str) -> str:
     return (
         f"“{method}” costs significantly more than the best of the six other rules in {item['more']} of "
         f"{item['blocks']} pairs of a set and costs ({share(item['more'] / item['blocks'], digits=0)}), and "
-        f"significantly less in {item['less']}. The best is the one of least mean cost on the same test rows, which "
+        f"significantly less in {item['less']}. The best is chosen by the mean cost on the same test rows, which "
         "favours it."
     )
 
@@ -63,8 +63,8 @@ def _best(results: dict[str, Any], method: str) -> str:
 def _cuts(results: dict[str, Any]) -> str:
     item = results["pairs"][BAYES]
     return (
-        f"Bayes' cuts cost {_percent(abs(item['ratio'])).lstrip('+')} {'more' if item['ratio'] > 0 else 'less'} than "
-        "tuned cuts, as a geometric mean over all pairs; "
+        f"Bayes' thresholds cost {_percent(abs(item['ratio'])).lstrip('+')} {'more' if item['ratio'] > 0 else 'less'} "
+        "than tuned ones, as a geometric mean over all pairs; "
         f"significantly more in {item['more']} and significantly less in {item['less']} of {item['blocks']}."
     )
 
@@ -82,8 +82,8 @@ def _methods(results: dict[str, Any]) -> str:
 
 {table(head, rows)}
 
-Ranks are over sets and prices. The other columns compare with “{TUNED}” over all sets and costs: the geometric
-mean of the ratio of the costs, and how often the method costs significantly more or less."""
+Ranks are over sets and reject costs. The other columns compare with “{TUNED}” over all sets and costs: the
+geometric mean of the ratio of the costs, and how often the method costs significantly more or less."""
 
 
 def _protocol(results: dict[str, Any]) -> str:
@@ -113,27 +113,27 @@ def _protocol(results: dict[str, Any]) -> str:
 - `SVC`'s scores for several classes are votes of pairs plus a bounded part, so its leads are close to whole votes. That
   is what scikit-learn gives by default, and it limits all three rules on it; machines of one class against the rest
   would order rows better. Boosting has few candidates, and its smallest classes have few rows.
-- The one constant of our tuned cuts, how strongly they are shrunk, was chosen on other splits of digits, new-thyroid,
-  PBMC 68k and Covertype and on generated sets, before this was run. Nothing was changed afterwards.
+- The one constant of our tuned thresholds, how strongly they are shrunk, was chosen on other splits of digits,
+  new-thyroid, PBMC 68k and Covertype and on generated sets, before this was run. Nothing was changed afterwards.
 - ± is the standard error over splits. Intervals are paired, 95 %, by Student's t; for random splits, which share rows,
   with Nadeau & Bengio's (2003) correction. Tests are corrected by Holm's method over all pairs of a set and costs, at
   {LEVEL:g}; the critical difference of ranks is by permutation of the methods within each set."""
 
 
 def _costs(results: dict[str, Any]) -> str:
-    head = ["set", "price", *results["methods"], FORCED]
+    head = ["set", "reject cost", *results["methods"], FORCED]
     titles = {item["data"]: item["title"] for item in results["sets"]}
     rows = [_cost_row(block, titles[block["data"]], results) for block in results["blocks"] if _even(block)]
-    return f"""## Cost against the reject price
+    return f"""## Mean cost by reject cost
 
 Mean cost per test row ± standard error, share rejected in brackets; the least of a row is bold. “{FORCED}” may not
 reject.
 
 {table(head, rows)}
 
-![Mean cost in units of the reject price, for each set](cost.png)
+![Mean cost in units of the reject cost, for each set](cost.png)
 
-Cost of “{TUNED}” minus that of the best of the six other rules, with its interval and Holm's p:
+Cost of “{TUNED}” minus the cost of the best of the six other rules, with its interval and Holm's p:
 
 {_gaps(results)}"""
 
@@ -160,7 +160,7 @@ def _gaps(results: dict[str, Any]) -> str:
         [titles[block["data"]], block["costs"], best, with_interval(gap, 4), f"{gap['p']:.3f}"]
         for block, best, gap in zip(results["blocks"], found["best"], found["gaps"], strict=True)
     ]
-    return table(["set", "price", "best other rule", "difference", "p"], rows)
+    return table(["set", "reject cost", "best other rule", "difference", "p"], rows)
 
 
 def _tables(results: dict[str, Any]) -> str:
@@ -185,8 +185,8 @@ def _budgets(results: dict[str, Any]) -> str:
     return f"""## Error against a budget of rejects
 
 Errors among the accepted rows, in percent ± standard error, if each machine rejects the same share of the test rows,
-its least sure ones. The machines are those of the price {results["protocol"]["curve"]}; an asterisk marks a difference
-to “{TUNED}” whose 95 % interval excludes 0, without a correction for the number of comparisons.
+the least certain ones. The machines are trained at the reject cost {results["protocol"]["curve"]}; an asterisk marks a
+difference from “{TUNED}” with a 95 % interval that excludes 0, not corrected for the number of comparisons.
 
 {table(["set", "method", *(f"reject {share(s, digits=0)}" for s in shares)], rows)}
 

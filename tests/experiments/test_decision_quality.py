@@ -213,9 +213,9 @@ def test_groups_of_ranks_that_cannot_be_distinguished():
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        ({TUNED: -0.3}, "`RejectSVCCV, tuned` costs less than Bayes' cuts: −"),
-        ({TUNED: 0.3}, "`RejectSVCCV, tuned` costs more than Bayes' cuts: +"),
-        ({WORSE: 0.3}, "Tuned cuts were not measured"),
+        ({TUNED: -0.3}, "`RejectSVCCV, tuned` costs less than Bayes' thresholds: −"),
+        ({TUNED: 0.3}, "`RejectSVCCV, tuned` costs more than Bayes' thresholds: +"),
+        ({WORSE: 0.3}, "Tuned thresholds were not measured"),
     ],
 )
 def test_the_page_says_what_the_results_say(extra, words):
@@ -223,7 +223,7 @@ def test_the_page_says_what_the_results_say(extra, words):
     about = {"experiment": "x", "processor_seconds": 1.0, "machine": machine}
     text = pages.page({**about, **summary.summary(made_up(extra))})
     assert words in text
-    assert ("## Tuned cuts against Bayes' cuts" in text) == (TUNED in extra)
+    assert ("## Tuned thresholds against Bayes' thresholds" in text) == (TUNED in extra)
     assert (": −" in words) == ("| **−0.0" in text)  # bold where significant
     assert "costs less than the best machine that may not reject" in text
 

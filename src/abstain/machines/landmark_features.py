@@ -53,7 +53,7 @@ class LandmarkFeatures:
         kept = e > TINY * np.abs(e).max(initial=0.0)
         if not kept.any():
             raise ValueError(
-                f"the {kernel.name} kernel has no positive eigenvalue on the landmarks, so it gives no features; "
+                f"the {kernel.name} kernel has no positive eigenvalue on the landmarks, so there are no features; "
                 'change gamma and coef0, or use kernel="rbf".'
             )
         return cls(kernel, landmarks, np.ascontiguousarray((V[:, kept] / np.sqrt(e[kept]))[:, ::-1]))

@@ -1,1 +1,1 @@
-"""The search for C and gamma: grid, rounds, held-out costs, tuned cuts."""
+"""The search for C and gamma: grid, rounds, held-out costs, tuned thresholds."""
