@@ -163,7 +163,7 @@ def test_a_judge_may_know_a_class_that_no_row_has():
     judge = judge_of(["b", "b"], Costs(1, 5, 0.3), pos_label="b", classes=["a", "b"])
     assert judge.classes == ("a", "b")
     assert [*judge.blind([0])] == ["rejecting every row", "deciding 'a' for every row", "deciding 'b' for every row"]
-    assert judge.outcomes([0, 1], ["a", "reject"], "reject").cost.tolist() == [5, 0.3]
+    assert judge.outcomes(["a", "reject"], "reject", [0, 1]).cost.tolist() == [5, 0.3]
 
 
 def test_refusals_name_the_model_and_the_way_out():
