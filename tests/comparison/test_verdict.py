@@ -7,7 +7,8 @@ from scipy import stats
 import abstain
 from abstain import Actions
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.verdict import blind, cautions, verdict_on
+from abstain.comparison.judges import Judge
+from abstain.comparison.verdict import cautions, verdict_on
 from abstain.costs.costs import Costs
 from abstain.estimators.svm.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows
@@ -18,13 +19,17 @@ def judged(own, blind, machines=None, **change):
     return verdict_on("mine", np.asarray(own, dtype=float), blind, machines or {}, **settings)
 
 
+def blind(costs, code):
+    return Judge(np.array(["a", "b"])[code], np.array(code), ("a", "b"), costs).blind()
+
+
 def test_the_same_decision_for_all_rows_costs_what_the_table_says():
     costs = Costs(1, 5, (0.2, 0.6))
-    ways, found = [f"deciding {label!r} for every row" for label in "ab"], blind(costs, "ab", [0, 1, 1])
+    ways, found = [f"deciding {label!r} for every row" for label in "ab"], blind(costs, [0, 1, 1])
     assert [*found] == ["rejecting every row", *ways]
     assert np.array([*found.values()]).T.tolist() == [[0.2, 0.0, 1.0], [0.6, 5.0, 0.0], [0.6, 5.0, 0.0]]
     actions = Actions({"b": {"a": 1, "b": 0}, "call": 0.4, "a": {"a": 0, "b": 3}})
-    found = blind(actions, "ab", [0, 1])
+    found = blind(actions, [0, 1])
     assert np.array([*found.values()]).T.tolist() == [[1, 0.4, 0], [0, 0.4, 3]]  # in their own order
     assert [*found][1] == "taking 'call' for every row"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.comparison.verdict import blind
+from abstain.comparison.verdict import REJECTING
 from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
 from abstain.metrics.outcomes import Outcomes, read, stated
@@ -51,8 +51,14 @@ class Judge:
         return read(self.truth[rows], predicted, self.costs.take(rows), sample_weight=weight, **given)
 
     def blind(self, rows: Any = slice(None)) -> dict[str, NDArray[np.float64]]:
-        """Return the costs of these rows if all are treated alike, by the name of the treatment: the reject first."""
-        return blind(self.costs.take(rows), self.classes, self.code[rows])
+        """Return the costs of these rows if all are treated alike, by the name of the treatment: a reject first."""
+        costs, code, verb = self.costs.take(rows), self.code[rows], "deciding" if self.costs.answering else "taking"
+        names = [
+            REJECTING if name is None else f"{verb} {str(name)[:60]!r} for every row"
+            for name in costs.titles(self.classes, None)
+        ]
+        order = sorted(range(len(names)), key=lambda action: names[action] != REJECTING)
+        return {names[action]: costs.of(code, np.full(len(code), action)) for action in order}
 
 
 def judge_of(

@@ -11,7 +11,7 @@ rows, so the interval holds for all of them at once (Bonferroni).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,26 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import interval_of_mean
-from abstain.costs.table import CostTable
 from abstain.html import percent
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
-
-
-def blind(costs: CostTable, classes: Sequence[Any], code: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
-    """Return the costs of rows if all are treated alike, by the name of the treatment: first a reject without a name.
-
-    The classes are those of the rows of the table, and `code` has their places.
-    """
-    verb, reject = "deciding" if costs.answering else "taking", object()
-    names = [
-        REJECTING if name is reject else f"{verb} {str(name)[:60]!r} for every row"
-        for name in costs.titles(classes, reject)
-    ]
-    order = sorted(range(len(names)), key=lambda action: names[action] != REJECTING)
-    return {names[action]: costs.of(code, np.full(len(code), action)) for action in order}
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from abstain.plot.display import Axes
 
 # Blue and vermilion can be distinguished with any colour vision (Okabe & Ito); filled and open markers, a grey band and
 # line styles carry the same information without colour.
