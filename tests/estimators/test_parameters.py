@@ -1,10 +1,14 @@
 """Wrong parameters are refused at fit, with a reason."""
 
+import dataclasses
 import math
+from inspect import signature
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from abstain import BartlettWegkamp, Costs, EmbeddedRejectSVC, RejectSVC
+from abstain import BartlettWegkamp, Costs, EmbeddedRejectSVC, Forced, NoveltyRejector, RejectSVC, ThresholdRejector
+from abstain.candidates.search import MachineSearch
 from looping import looped
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
@@ -59,3 +63,29 @@ def test_every_number_of_the_embedded_machine_must_be_finite(data, number, name)
 def test_every_cost_must_be_finite(number, name):
     with pytest.raises(ValueError, match=f"{name}={number} must be"):
         Costs(**{name: number})
+
+
+STATED_ONCE = {
+    EmbeddedRejectSVC: EmbeddedRejectSVC(),
+    ThresholdRejector: ThresholdRejector(LogisticRegression(), Costs(reject=0.2)),
+    NoveltyRejector: NoveltyRejector(LogisticRegression(), 0.2, random_state=0),
+    Forced: Forced(RejectSVC()),
+    MachineSearch: MachineSearch(Costs(reject=0.2), ("logistic",), cv=3),
+}
+
+
+@pytest.mark.parametrize(("kind", "estimator"), STATED_ONCE.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_parameters_that_are_stated_once_make_a_plain_estimator(data, kind, estimator):
+    given = estimator.get_params(deep=False)
+    assert [*signature(kind).parameters] == [*signature(kind.__init__).parameters][1:]
+    assert {*signature(kind).parameters} == {*given}
+    assert vars(kind(**given)) == given
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        kind(**given, other=1)
+    # tools such as dask take a dataclass for its fields, and would not see what was fitted
+    assert not dataclasses.is_dataclass(estimator)
+    tokenize = pytest.importorskip("dask.base").tokenize
+    X, y = data
+    one, other = (tokenize(estimator.fit(X, labels)) for labels in (y, 1 - y))
+    assert one != other
+    assert other == tokenize(estimator)  # control

@@ -87,28 +87,16 @@ class Machine:
                 yield probability
 
 
-def logistic(**parameters: Any) -> LogisticRegression:
-    """Logistic regression with a ridge; standardised features need few iterations."""
-    return LogisticRegression(max_iter=1000, **parameters)
-
-
-def boosting(**parameters: Any) -> HistGradientBoostingClassifier:
-    """Boosted trees without early stopping: the number of trees is chosen by the mean cost."""
-    return HistGradientBoostingClassifier(early_stopping=False, **parameters)
-
-
 def iterations_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[int, bool]:
     """Fit up to 100 iterations at a time; most fits need fewer, and end as if there were no limit."""
     most, done = classifier.max_iter, 0
     classifier.set_params(warm_start=True, max_iter=min(100, most))
-    while done < most:
+    while True:
         used = int(fit().n_iter_.max())
         done += used
-        if used < classifier.max_iter or done >= most:
-            return done, True
-        if late(done):
-            return done, False
-    return done, True
+        ended = used < classifier.max_iter or done >= most
+        if ended or late(done):
+            return done, ended
 
 
 def trees_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[int, bool]:
@@ -133,8 +121,11 @@ def boosts_until(classifier: Any, fit: Callable[[], Any], late: Late) -> tuple[i
 
 
 MACHINES = {
-    "logistic": Machine(
-        logistic, tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)), "max_iter", iterations_until
+    "logistic": Machine(  # standardised features need few iterations
+        partial(LogisticRegression, max_iter=1000),
+        tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)),
+        "max_iter",
+        iterations_until,
     ),
     "forest": Machine(
         RandomForestClassifier,
@@ -144,8 +135,8 @@ MACHINES = {
         sigmoid=True,
         takes_n_jobs=True,
     ),
-    "boosting": Machine(
-        boosting,
+    "boosting": Machine(  # without early stopping: the number of trees is chosen by the mean cost
+        partial(HistGradientBoostingClassifier, early_stopping=False),
         tuple({"max_leaf_nodes": leaves} for leaves in (3, 8)),
         "max_iter",
         boosts_until,

@@ -51,8 +51,7 @@ class Trials:
     @property
     def least(self) -> float:
         """The least mean cost; nan if no candidate was tried on all folds."""
-        best = first_least(self.costs.mean(axis=1))
-        return float("nan") if best is None else float(self.costs[best].mean())
+        return float(self.costs[self._place].mean())
 
     @property
     def best(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from abstain.solvers.embedded.dual import EmbeddedDual
 from abstain.solvers.embedded.primal import EmbeddedPrimal, hops_for
 from abstain.solvers.embedded.problem import EmbeddedSolution
 
-SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
+SHARED = ("C", "kernel", "degree", "gamma", "coef0", "max_iter", "time_limit", "verbose")
 
 
 @with_parameters
@@ -155,9 +155,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     verbose: bool = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: CONSTRAINTS[name] for name in SHARED},
-        "reject_cost": "no_validation",  # checked by the loss
-        "margin_cost": "no_validation",
+        **{name: CONSTRAINTS[name] for name in SHARED},  # the loss checks its costs
         "steepness": [POSITIVE],
         "slack_penalty": [POSITIVE],
         "solver": [StrOptions({"primal", "dual"})],

@@ -133,7 +133,6 @@ class NoveltyRejector(GuardedDecisions):
         "detector": [HasMethods(["fit", "score_samples"]), None],
         "calibration_size": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "refit": ["boolean", StrOptions({"auto"})],
-        "reject_label": "no_validation",
         "random_state": ["random_state"],
     }
 

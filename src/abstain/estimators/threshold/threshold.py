@@ -201,11 +201,8 @@ class ThresholdRejector(TunedDecisions):
     n_jobs: int | None = None
     random_state: Any = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {  # the others are checked together, by Request, and with y
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
-        # checked together, by Request, and with y, by Labels
-        **dict.fromkeys(("costs", "reject_rate", "max_error", "class_error", "confidence", "method"), "no_validation"),
-        **dict.fromkeys(("pos_label", "reject_label"), "no_validation"),
         "cv": ["cv_object", StrOptions({"prefit", "train"})],
         "conformal": [StrOptions({"split", "cross"})],
         "calibration_size": [_SHARE, Interval(Integral, 1, None, closed="left"), None],
