@@ -4,9 +4,9 @@ import numpy as np
 from typer.testing import CliRunner
 
 from abstain import load
-from abstain.cli.commands.options import OPTIONS, Given
 from abstain.cli.input.costs import stated_costs
 from abstain.cli.main import app
+from abstain.cli.options import OPTIONS, Given
 from abstain.estimators.unwrap import unguarded
 
 

@@ -72,19 +72,23 @@ def test_a_notation_is_named_and_then_read(tmp_path, plain, decimal, thousands, 
     assert run("compare", data, "--target", "answer", "--reject", 0.3).exit_code == 3
 
 
+def numbers(notation, texts):
+    return texts.to_frame().select(notation.number(pl.first())).to_series().to_list()
+
+
 def test_the_numbers_are_those_written():
     for decimal, thousands, *_ in WAYS.values():
         notation = Notation(decimal=decimal, thousands="" if not thousands else thousands.replace("\u202f", " "))
         texts = pl.Series(
             [written(number, decimal, thousands) for number in NUMBERS] + ["-1", "+2", f"1{decimal}5e3", ""]
         )
-        np.testing.assert_array_equal(notation.numbers(texts).to_list()[:-1], [*NUMBERS, -1, 2, 1500])
-        assert notation.numbers(texts).to_list()[-1] is None
+        np.testing.assert_array_equal(numbers(notation, texts)[:-1], [*NUMBERS, -1, 2, 1500])
+        assert numbers(notation, texts)[-1] is None
 
 
 @pytest.mark.parametrize("text", ["1.5", "1.2345", "12.34.567", "1,2,3", "1.234,5.6", "x", "1..234", "+", ","])
 def test_what_is_not_in_the_notation_is_not_a_number(text):
-    assert Notation(decimal=",", thousands=".").numbers(pl.Series([text])).to_list() == [None]
+    assert numbers(Notation(decimal=",", thousands="."), pl.Series([text])) == [None]
 
 
 def test_decimal_points_are_refused_where_commas_are_stated(tmp_path, plain):

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import DataError
+from abstain.cli.input.mapped_rows import ParquetRows, read_mapped
 from abstain.cli.input.table_options import TableOptions
-from abstain.cli.tables.mapped_table import read_mapped
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
+from abstain.cli.tables.parquet_files import ParquetFiles
 from abstain.costs.costs import Costs
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.preprocessing import default_pipeline
@@ -112,7 +112,7 @@ def test_ill_files_are_refused(table, tmp_path, change, message):
 
 @pytest.mark.filterwarnings("ignore:column")
 def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.tables.parquet_files.MOST_CATEGORIES", 100)
+    monkeypatch.setattr("abstain.cli.input.mapped_rows.MOST_CATEGORIES", 100)
     names = pl.Series([f"row {at}" for at in range(300)])
     table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
     paths = written(table, tmp_path)

@@ -6,14 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from abstain.cli.commands.options import Given
+from abstain.cli.input.budgets import Budget
 from abstain.cli.input.costs import CostOptions
+from abstain.cli.input.mapped_rows import training_rows
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, writing
 from abstain.cli.output.printing import print_judged
-from abstain.cli.tables.mapped_table import training_rows
-from abstain.cli.training.budgets import Budget, budgeted
+from abstain.cli.training.budgets import budgeted
 from abstain.cli.training.cluster import check_cluster, connected
 from abstain.cli.training.guarding import guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machine, trained

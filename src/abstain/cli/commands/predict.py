@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.input.outside_notes import NOTED
+from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, write_csv, writing
-from abstain.cli.output.printing import print_drift, print_facts, print_json, progress
+from abstain.cli.output.printing import print_drift, print_facts, print_json
+from abstain.cli.progress import progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.rules.decisions import action_names

@@ -12,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 
 from abstain.arguments import positive_number
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.budgets import stated_budget
 from abstain.cli.input.classes import TWO_ONLY, in_order
 from abstain.cli.input.cost_columns import ERRORS, cell_columns, cells_plan, named_columns
 from abstain.cli.input.cost_files import REJECT, CostFile, stated_actions
-from abstain.cli.training.budgets import stated_budget
+from abstain.cli.options import Given
 from abstain.costs.costs import Costs
 from abstain.labels import NO_CLASS, Labels
 from abstain.preprocessing import CostPlan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of
+from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kinds_of
 from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.input.table_options import TableOptions
-from abstain.cli.output.printing import progress
+from abstain.cli.progress import progress
 from abstain.cli.tables.dates import day_first_in, days, is_temporal
 from abstain.cli.tables.memory import MB, TooLargeError, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened
@@ -121,17 +122,42 @@ def read_training(path: Path, options: TableOptions) -> TrainingTable:
         wanted = [name for name in table.columns if name not in options.ignore or name in others]
         batch = _whole(table, wanted, options.memory)
     batch, _, costs, about = options.labelled(table, batch)
-    names, missing, codes = options.features(table), options.notation.missing, {*options.categorical}
-    kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, missing) for name in names}
-    plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
-    texts = [name for name in names if kinds[name] == CATEGORIES]
-    numeric = [name for name in names if kinds[name] != CATEGORIES]
-    X = features(table, batch, numeric, texts, plan)
-    numbers = [name for name in numeric if kinds[name] == NUMBERS]
-    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
+    X, numeric, texts, plan = read_features(table, batch, options.features(table), {*options.categorical})
     suspect_copies(X, about["y"])
-    left = left_by_rows(X, numeric, texts, options.memory)
+    left, plan = left_by_rows(X, numeric, texts, options.memory), replace(plan, costs=costs)
     return TrainingTable(X=X, numeric=numeric, categorical=texts, plan=plan, memory=left, **about)
+
+
+def read_features(
+    table: InputTable, batch: Batch, names: Sequence[str], codes: Collection[str]
+) -> tuple[pl.DataFrame, list[str], list[str], CellPlan]:
+    """Read columns as numbers and texts, with warnings of what may not be what it seems.
+
+    Parameters
+    ----------
+    table, batch
+        Where the columns are.
+    names : sequence of str
+        The features.
+    codes : collection of str
+        Those that are categories, whatever their cells are.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        The numeric columns, then the categorical ones.
+    numeric, categorical : list of str
+        Their names.
+    plan : CellPlan
+        What the model must remember of the cells.
+    """
+    found = kinds_of(table, batch, [name for name in names if name not in codes], table.notation.missing)
+    kinds = dict.fromkeys(names, CATEGORIES) | found
+    numbers, dates, texts = ([name for name in names if kinds[name] == kind] for kind in (NUMBERS, DATES, CATEGORIES))
+    numeric, plan = [name for name in names if kinds[name] != CATEGORIES], cell_plan(table, batch, dates)
+    X = features(table, batch, numeric, texts, plan)
+    suspect(X, numbers, dates, [name for name in texts if name not in codes], batch.frame)
+    return X, numeric, texts, plan
 
 
 def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
