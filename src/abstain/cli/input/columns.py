@@ -4,7 +4,7 @@ In a numeric column an empty cell, NA, NaN and null (in any case) are missing. I
 cell is missing: "NA" is a category like any other. In the label column an empty cell and "NaN" are missing, and "NA" is
 a label. The texts and numbers of ``--missing-value`` are missing in every column.
 
-One polars expression reads all columns of a kind: a call for each column takes 0.1 ms, which adds up in wide tables.
+One polars expression reads the texts of all columns: in wide tables calls for each column add up.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def kinds_of(table: InputTable, batch: Batch, names: Sequence[str], missing: Seq
 
     A column of only empty cells counts as numeric, with all values missing.
     """
-    cells, kinds = batch.frame.select(names), dict[str, str]()
+    cells, kinds = batch.frame.select(pl.col([*names])), dict[str, str]()
     numbers, odd = _parsed(table, cells.select(pl.col(pl.String)), missing)
-    for column in cells.get_columns():
+    for column in cells:
         name = column.name
         if is_temporal(column):
             kinds[name] = DATES
@@ -44,7 +44,7 @@ def kinds_of(table: InputTable, batch: Batch, names: Sequence[str], missing: Seq
             kinds[name] = NUMBERS
         elif look_like_dates(present := _present(column, missing)):
             kinds[name] = DATES
-        elif table.notation.better(present) or numbers[name].is_not_null().any():
+        elif table.notation.better(present) or len(numbers[name].drop_nulls().drop_nans()) > 0:
             raise _no_number(table, batch, column, odd[name], missing, other_way=f", or pass --categorical {name!r}")
         else:
             kinds[name] = CATEGORIES
@@ -70,7 +70,7 @@ def features(
     times = pl.DataFrame([_days(table, batch, name, plan) for name in numeric if name in dates])
     texts = _texts(table, batch.frame.select(categorical))
     texts = texts.select(pl.when(~pl.all().is_in(["", *plan.missing])).then(pl.all()))
-    return pl.concat([numbers, times, texts], how="horizontal").select(*numeric, *categorical)
+    return pl.concat([numbers, times, texts], how="horizontal").select(pl.col([*numeric, *categorical]))
 
 
 def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> NDArray[Any]:
@@ -104,30 +104,34 @@ def left_out_rows(count: int) -> str:
 
 def _numbers(table: InputTable, batch: Batch, names: Sequence[str], missing: Sequence[str]) -> pl.DataFrame:
     """The numbers of columns, nan where missing; a cell that is none, or too large, is an error."""
-    cells, every = batch.frame.select(names), pl.all()
-    numbers, odd = _parsed(table, cells.select(column.name for column in cells if _is_number_or_text(column)), missing)
-    large = _row(numbers.select((every.abs() > LARGEST).arg_true().first()))
-    # 1.200 is read as 1.2: only numbers with at most three decimals, some of which are not whole, need a closer look
-    few, plain = every.drop_nulls().head(100), (table.notation.decimal, table.notation.thousands) == (".", "")
-    thousandths = (1e3 * few - (1e3 * few).round(0)).abs() <= 1e-6
-    close = _row(numbers.select((few != few.round(0)).any() & thousandths.all()))
+    cells = batch.frame.select(pl.col([*names]))
+    known = [column.name for column in cells if _is_number_or_text(column)]
+    numbers, odd = _parsed(table, cells.select(pl.col(known)), missing)
     for column in cells:
         name, is_text = column.name, _is_text(table, column)
         if odd.get(name) is not None:
             raise _no_number(table, batch, column, odd[name], missing)
-        if (at := large[name]) is not None:
+        values = numbers[name].to_numpy()
+        large = np.flatnonzero(np.abs(values) > LARGEST)
+        if len(large) > 0:
             raise DataError(
-                f"{table.place(batch.places[at])}, column {name!r}: {_shown(column[at])} is too large "
+                f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[int(large[0])])} is too large "
                 f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
             )
-        if is_text and plain and close[name] and looks_grouped(_present(column, missing)):
+        if is_text and table.notation.plain and _may_be_grouped(values) and looks_grouped(_present(column, missing)):
             warnings.warn(
                 f"{table.path}: column {name!r} is read with decimal points, and all of its points stand before "
                 "three digits; if they separate thousands, pass --thousands '.' --decimal ','",
                 UserWarning,
                 stacklevel=2,
             )
-    return numbers.with_columns(every.fill_null(math.nan))
+    return numbers.with_columns(pl.col([column.name for column in numbers if column.null_count()]).fill_null(math.nan))
+
+
+def _may_be_grouped(values: NDArray[np.float64]) -> bool:
+    """Whether 1.200 may be read as 1.2: numbers with at most three decimals, some of which are not whole."""
+    few = values[~np.isnan(values)][:100]
+    return bool((few != np.round(few)).any() and (np.abs(1e3 * few - np.round(1e3 * few)) <= 1e-6).all())
 
 
 def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Series:
@@ -187,23 +191,19 @@ def _present(column: pl.Series, missing: Sequence[str]) -> pl.Series:
 
 
 def _parsed(table: InputTable, cells: pl.DataFrame, missing: Sequence[str]) -> tuple[pl.DataFrame, Mapping[str, Any]]:
-    """The numbers of columns, None where missing, and by text column the first cell that is neither, or None."""
-    every, kinds = pl.all(), cells.schema
-    numbers = cells.with_columns(table.notation.number(pl.col(pl.String)))
-    numbers = numbers.select(every.cast(pl.Float64, strict=False).fill_nan(None))
-    unread = [column.name for column in numbers if kinds[column.name] == pl.String and column.null_count() > 0]
-    stripped = pl.col(unread).str.strip_chars()
-    number = table.notation.number(stripped).fill_nan(None)
-    odd = cells.select((number.is_null() & ~_absent(stripped, missing)).arg_true().first())
-    numbers = numbers.with_columns(cells.select(number))
+    """The numbers of columns, None or nan where missing, and by name the first cell that is neither, or None."""
+    kinds, every, texts = cells.schema, pl.all(), pl.col(pl.String)
+    numbers = cells if table.notation.plain else cells.with_columns(table.notation.number(texts))
+    numbers = numbers.cast(pl.Float64, strict=False)
+    odd: dict[str, Any] = {}
+    if unread := [column.name for column in numbers if column.null_count() > 0 and kinds[column.name] == pl.String]:
+        stripped = pl.col(unread).str.strip_chars()
+        number = table.notation.number(stripped)
+        odd = cells.select((number.is_null() & ~_absent(stripped, missing)).arg_true().first()).row(0, named=True)
+        numbers = numbers.with_columns(cells.select(number))
     if stand_ins := [number for number in map(number_of, missing) if not math.isnan(number)]:
         numbers = numbers.select(pl.when(~every.is_in(stand_ins)).then(every))
-    return numbers, _row(odd)
-
-
-def _row(found: pl.DataFrame) -> Mapping[str, Any]:
-    """The only row of a table by the names of its columns."""
-    return found.row(0, named=True) if found.width else {}
+    return numbers, odd
 
 
 def _is_number_or_text(column: pl.Series) -> bool:

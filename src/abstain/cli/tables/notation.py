@@ -73,6 +73,11 @@ class Notation:
         """Whether 01/02/2024 is in February; None if not stated."""
         return {"day-first": True, "month-first": False}.get(self.dates or "")
 
+    @property
+    def plain(self) -> bool:
+        """Whether numbers are written as in 1234.5."""
+        return (self.decimal, self.thousands) == (".", "")
+
     def number(self, text: pl.Expr) -> pl.Expr:
         """The numbers of stripped texts; None for any other text."""
         return _number(text, self.decimal, self.thousands)
