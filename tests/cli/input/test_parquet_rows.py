@@ -10,7 +10,7 @@ from abstain.cli.exit_codes import DataError
 from abstain.cli.input.mapped_rows import ParquetRows, read_mapped
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.parquet_files import ParquetFiles
+from abstain.cli.tables.read_table import ParquetFiles
 from abstain.costs.costs import Costs
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.preprocessing import default_pipeline

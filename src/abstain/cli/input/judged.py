@@ -15,7 +15,6 @@ from abstain.cli.exit_codes import Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.deciding import Deciding, target_of
 from abstain.cli.input.models import FittedModel
-from abstain.cli.progress import progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.comparison.drift_result import Drift
@@ -80,7 +79,7 @@ class Judged:
         found, costs, places, empty = list[tuple[Any, ...]](), list[Any](), list[str](), list[int]()
         deciding = Deciding(model, notation)
         model = deciding.model
-        with opened(path, notation) as table, progress("evaluate", path) as report:
+        with opened(path, notation, "evaluate") as table:
             model.check(table)
             table.check_has([] if id is None else [id], "--id")
             for whole in table.batches:
@@ -90,7 +89,6 @@ class Judged:
                 present = np.array([label is not None for label in text])
                 batch = whole.only(present)
                 empty.extend(np.asarray(whole.places)[~present].tolist())
-                report(table.position())
                 if not present.any():
                     continue
                 truth, decided = model.labels(text[present], table, batch, target), deciding.decide(table, batch)

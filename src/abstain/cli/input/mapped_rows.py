@@ -30,8 +30,7 @@ from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable, read_features, read_training
 from abstain.cli.progress import progress
 from abstain.cli.tables.memory import FIXED, MB, TooLargeError
-from abstain.cli.tables.parquet_files import ParquetFiles
-from abstain.cli.tables.read_table import is_parquet
+from abstain.cli.tables.read_table import ParquetFiles, is_parquet
 from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipeline, frame
 
 __all__ = ["ParquetRows", "read_mapped", "training_rows"]

@@ -16,7 +16,6 @@ from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kinds_of
 from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.input.table_options import TableOptions
-from abstain.cli.progress import progress
 from abstain.cli.tables.dates import day_first_in, days, is_temporal
 from abstain.cli.tables.memory import MB, TooLargeError, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened
@@ -205,15 +204,13 @@ def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tup
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
 
     frames, places, size = [], list[int](), 0.0
-    with progress("read", table.path) as report:
-        for batch in table.batches:
-            frames.append(batch.frame.select(names))
-            places.extend(batch.places)
-            report(table.position())
-            size += frames[-1].estimated_size()
-            if size > memory * MB / 2:
-                raise TooLargeError(
-                    f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
-                    "fewer rows, or write it as Parquet and pass --machine linear."
-                )
+    for batch in table.batches:
+        frames.append(batch.frame.select(names))
+        places.extend(batch.places)
+        size += frames[-1].estimated_size()
+        if size > memory * MB / 2:
+            raise TooLargeError(
+                f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
+                "fewer rows, or write it as Parquet and pass --machine linear."
+            )
     return Batch(pl.concat(frames), places)
