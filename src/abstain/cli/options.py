@@ -25,9 +25,19 @@ ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 class Given(SimpleNamespace):
     """The values of a command's options by name, and `unfinished`, what warnings said of fits that did not finish."""
 
+    def __getattr__(self, name: str) -> Any:
+        """The default of an option that the command does not have."""
+        if name not in OPTIONS:
+            raise AttributeError(name)
+        return OPTIONS[name][1]
+
+    def but(self, **changes: Any) -> Given:
+        """Return the same with other values."""
+        return Given(**vars(self) | changes)
+
     def stated(self, *names: str) -> dict[str, Any]:
         """Return those of these options that were given, as users write them, with their values."""
-        found = {option_name(name): getattr(self, name, None) for name in names}
+        found = {option_name(name): getattr(self, name) for name in names}
         return {name: value for name, value in found.items() if value not in (None, []) and value is not False}
 
     @property

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
-from abstain.cli.input.costs import CostOptions, check_reject_label
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import TrainingTable, read_training
+from abstain.cli.input.costs import check_reject_label
+from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
 from abstain.cli.options import Given
 from abstain.cli.output.evaluation import error_rates
 from abstain.cli.output.files import check_free
@@ -33,9 +32,9 @@ def command(given: Given) -> None:
     """Run the command."""
     output, limit = given.output, given.time_limit
     check_free(output, force=given.force, inputs=[given.data])
-    machines, stated = checked_machines(given.machine), CostOptions(given)
-    table = read_training(given.data, TableOptions.of(given, stated))
-    costs, guard = stated.of(table.classes), None
+    machines, options = checked_machines(given.machine), TableOptions(given)
+    table = read_training(given.data, options)
+    costs, guard = options.costs.of(table.classes), None
     if given.novelty is not None:
         guard = guard_plan(stated_rate(given.novelty, False), table, costs, given.seed, folds=given.folds)
     try:

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
+from abstain.cli.input.features import read_features
 from abstain.cli.input.suspicions import suspect_copies
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import TrainingTable, read_features, read_training
+from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
 from abstain.cli.progress import progress
 from abstain.cli.tables.memory import FIXED, MB, TooLargeError
 from abstain.cli.tables.read_table import ParquetFiles, is_parquet

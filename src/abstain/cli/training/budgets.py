@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,10 +19,10 @@ from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.budgets import Budget
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.options import Given
 from abstain.cli.training.machines import searched
 from abstain.cli.training.training import (
     LINEAR,
-    TrainingOptions,
     fitted_pipeline,
     folds_for,
     guarded,
@@ -48,32 +47,32 @@ __all__ = ["budgeted"]
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
 
 
-def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Any, dict[str, Any]]:
+def budgeted(table: TrainingTable, given: Given, budget: Budget) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
     if table.mapped:
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
+    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": given.reject_label or "auto"}
     if budget.name != "reject_rate":
         asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
         model = ThresholdRejector(None, **asked, cv="prefit", **labels)
-        fitted = guarded(table, _promised(table, options, model, partial(_classifier, folds=0)), options.guard)
+        fitted = guarded(table, _promised(table, given, model, partial(_classifier, folds=0)), given.guard)
     else:
-        folds = folds_for(table, options.seed, "the thresholds")
-        classifier = _classifier(table, options, folds.n_splits)
+        folds = folds_for(table, given.seed, "the thresholds")
+        classifier = _classifier(table, given, folds.n_splits)
         model = ThresholdRejector(classifier, reject_rate=budget.share, cv=folds, **labels)
-        fitted = fitted_pipeline(table, model, options.guard)
+        fitted = fitted_pipeline(table, model, given.guard)
     return fitted, _facts(budget, unguarded(fitted)[-1])
 
 
-def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
+def _classifier(table: TrainingTable, given: Given, folds: int) -> Any:
     """Return the classifier to fit in each fold; SVMs search in each of them, others have the same parameters."""
-    plain = replace(options, reject_label=None, guard=None)
-    if options.machine in (SVM, LINEAR):
-        fits = folds + (1 if options.guard is None else 2)  # a guard may fit once more
-        seconds = None if options.time_limit is None else options.time_limit / fits
-        return own_machine(table, None, replace(plain, time_limit=seconds))
+    plain = given.but(reject_label=None, guard=None)
+    if given.machine in (SVM, LINEAR):
+        fits = folds + (1 if given.guard is None else 2)  # a guard may fit once more
+        seconds = None if given.time_limit is None else given.time_limit / fits
+        return own_machine(table, None, plain.but(time_limit=seconds))
     found = searched(table, ERRORS, plain)[0][-1]
     if isinstance(found, RejectSVC):  # the search of "best", at what it chose
         return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_)
@@ -102,9 +101,9 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
 
 def _promised(
     table: TrainingTable,
-    options: TrainingOptions,
+    given: Given,
     model: ThresholdRejector,
-    classifier: Callable[[TrainingTable, TrainingOptions], Any],
+    classifier: Callable[[TrainingTable, Given], Any],
 ) -> Pipeline:
     """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
     code = np.unique(table.y, return_inverse=True)[1]
@@ -113,9 +112,9 @@ def _promised(
         labels = labels_for(model, request, table.y)
         request = request.of_classes(labels)
         sizes = calibration_sizes(request, labels, np.bincount(code), None)
-        held = held_out_rows(code, sizes, table.groups, options.seed)
+        held = held_out_rows(code, sizes, table.groups, given.seed)
     fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
-    pipeline = fitted_pipeline(fitting, classifier(fitting, options))
+    pipeline = fitted_pipeline(fitting, classifier(fitting, given))
     model.estimator = pipeline[-1]
     with _plain_errors():
         model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)
