@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError, some
 from abstain.cli.input.columns import features
 from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.costs.per_row import ERRORS
 from abstain.preprocessing import CellPlan, CostPlan
 
 __all__ = ["cell_columns", "cells_plan", "named_columns", "row_costs_of"]
-
-ERRORS = ("false_positive", "false_negative")
 
 
 def named_columns(plan: CostPlan) -> list[str]:

@@ -11,13 +11,14 @@ from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import BEST, SVM
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.cost_columns import ERRORS, named_columns
+from abstain.cli.input.cost_columns import named_columns
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import cache_size
 from abstain.cli.tables.notation import number_of
 from abstain.cli.training.guarding import GuardPlan, guard_facts
+from abstain.costs.per_row import ERRORS
 from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
