@@ -16,8 +16,8 @@ from unittest import mock
 import numpy as np
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import read_training
+from abstain.cli.input.training_table import TableOptions, read_training
+from abstain.cli.options import Given
 from abstain.cli.tables import csv_records
 from abstain.cli.tables.encoding import GZIP, OLD_EXCEL, PARQUET, ZIP
 from abstain.cli.tables.notation import Notation
@@ -41,16 +41,18 @@ def run(data: bytes) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                notation = Notation.of(
-                    encoding,
-                    ".,"[first & 1],
-                    (None, ",", ".", " ")[first >> 4 & 3],
-                    DATES[second & 3],
-                    ["-999"] if first & 2 else None,
+                given = Given(
+                    encoding=encoding,
+                    decimal=".,"[first & 1],
+                    thousands=(None, ",", ".", " ")[first >> 4 & 3],
+                    dates=DATES[second & 3],
+                    missing_value=["-999"] if first & 2 else None,
+                    drop_unlabelled=bool(second & 4),
+                    max_memory=1 if second & 8 else None,
                 )
                 if encoding is None:
-                    _compare(path, notation, raw)
-                _train(path, notation, drop=bool(second & 4), memory=1 if second & 8 else None)
+                    _compare(path, given.notation, raw)
+                _train(path, given)
             except (DataError, UsageError):
                 return False
     return True
@@ -82,10 +84,10 @@ def _compare(path: Path, notation: Notation, raw: bytes) -> None:
     raise AssertionError("the cells or their lines differ from those that the csv module finds")
 
 
-def _train(path: Path, notation: Notation, *, drop: bool, memory: float | None) -> None:
-    with opened(path, notation) as table:
+def _train(path: Path, given: Given) -> None:
+    with opened(path, given.notation) as table:
         target = table.columns[-1]
-    table = read_training(path, TableOptions(target, notation=notation, drop_unlabelled=drop, max_memory=memory))
+    table = read_training(path, TableOptions(given.but(target=target)))
     X = table.X
     if len(table.y) != X.height or X.columns != [*table.numeric, *table.categorical] or len(set(table.y)) != 2:
         raise AssertionError("the parts of a training table contradict each other")

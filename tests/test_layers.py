@@ -11,6 +11,9 @@ from looping import looped
 LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels features machines dual "
 LINE += "solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
+# the same inside the command line, whose files and folders are layers too
+LINE = "exit_codes progress tables options input training output commands main entry_point"
+COMMAND_LINE = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 ENTRIES = (PACKAGE / "__init__.py", PACKAGE / "__main__.py")
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path not in ENTRIES)
@@ -20,8 +23,8 @@ def layer_of(module):
     return module.parts[0].removesuffix(".py")
 
 
-def imported_layers(source):
-    """Layers named by the imports of our own modules, wherever in the file they stand."""
+def imported_layers(source, package="abstain"):
+    """Layers of a package named by the imports of our own modules, wherever in the file they stand."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -31,7 +34,7 @@ def imported_layers(source):
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
-        found |= {name.split(".")[1] for name in names if name.startswith("abstain.")}
+        found |= {name.removeprefix(f"{package}.").split(".")[0] for name in names if name.startswith(f"{package}.")}
     return found
 
 
@@ -45,6 +48,20 @@ def strays(source, layer):
 def test_imports_point_left(module):
     assert layer_of(module) in LAYERS, "a new layer needs its place in the line"
     assert strays((PACKAGE / module).read_text(encoding="utf-8"), layer_of(module)) == set()
+
+
+@looped(
+    module=[module.relative_to("cli") for module in MODULES if module.parts[0] == "cli" and module.stem != "__init__"]
+)
+def test_the_imports_of_the_command_line_point_left(module):
+    at = COMMAND_LINE.index(layer_of(module))
+    found = imported_layers((PACKAGE / "cli" / module).read_text(encoding="utf-8"), "abstain.cli")
+    assert found & {*COMMAND_LINE} <= {*COMMAND_LINE[: at + 1]}
+
+
+def test_the_judge_of_the_command_line_has_teeth():
+    source = "def f():\n    from abstain.cli.commands.fit import fit\nfrom abstain.cli import options"
+    assert imported_layers(source, "abstain.cli") >= {"commands", "options"}
 
 
 @pytest.mark.parametrize(

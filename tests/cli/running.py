@@ -4,9 +4,9 @@ import numpy as np
 from typer.testing import CliRunner
 
 from abstain import load
-from abstain.cli.commands.options import OPTIONS, Given
 from abstain.cli.input.costs import stated_costs
 from abstain.cli.main import app
+from abstain.cli.options import Given
 from abstain.estimators.unwrap import unguarded
 
 
@@ -14,16 +14,11 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-def given(**options):
-    """The options of a command, with the defaults of those that are not given."""
-    return Given(**{name: default for name, (_, default, _) in OPTIONS.items()} | options)
-
-
 def stated(false_positive, false_negative, reject, matrix, classes, *, pos_label=None, decimal="."):
     """The costs that these options state."""
     errors = {"false_positive": false_positive, "false_negative": false_negative}
     return stated_costs(
-        given(**errors, reject=reject, cost_matrix=matrix, pos_label=pos_label, decimal=decimal), classes
+        Given(**errors, reject=reject, cost_matrix=matrix, pos_label=pos_label, decimal=decimal), classes
     )
 
 

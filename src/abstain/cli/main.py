@@ -5,14 +5,17 @@ Only typer is imported here and at the top of those files, so that help and comp
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from abstain.cli.commands.options import COLUMNS, COSTS, FILE, FLOAT, NOTATION, ROWS, TEXT, argument, command_of, option
 from abstain.cli.exit_codes import exit_on_error, own_process
+from abstain.cli.options import COLUMNS, COSTS, FILE, NOTATION, OPTIONS, ROWS, Given, Option, argument, option
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -43,6 +46,31 @@ Version = Annotated[
 @app.callback()
 def _abstain(version: Version = False) -> None:
     """Support vector machines that know when not to decide."""
+
+
+def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Declare a command by its name, its help and its options, those of `OPTIONS` or its `own`, in order.
+
+    It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
+    """
+
+    def made(declared: Callable[[], None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            with exit_on_error() as unfinished:
+                module = import_module(f"abstain.cli.commands.{declared.__name__}")
+                module.command(Given(**values, unfinished=unfinished))
+
+        parameters = []
+        for name in names:
+            kind, default, how = own.get(name) or OPTIONS[name]
+            given = inspect.Parameter.empty if default is ... else default
+            kept = Annotated[kind, how]  # type: ignore[valid-type]
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
+        command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return app.command()(command)
+
+    return made
 
 
 @command_of(
@@ -95,9 +123,9 @@ def predict() -> None:
 
 @command_of(
     *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
-    target=option(TEXT, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
+    target=option(str | None, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
     report=option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
-    id=option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
+    id=option(str | None, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
 )
 def evaluate() -> None:
     """Evaluate a model on labelled rows that it was not trained on."""
@@ -116,7 +144,7 @@ def evaluate() -> None:
         default="all",
     ),
     novelty=option(
-        FLOAT,
+        float | None,
         "RATE",
         "Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
         "largest share of rows like these that it rejects.",
@@ -134,14 +162,10 @@ def export() -> None:
 
 @command_of(
     "name",
-    name=(TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
+    name=(str | None, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
 )
 def reproduce() -> None:
     """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
-
-
-for _command in (demo, fit, predict, evaluate, compare, export, reproduce):
-    app.command()(_command)
 
 
 def start() -> None:

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from abstain.cli.commands.options import Given
-from abstain.cli.training.budgets import Budget, stated_budget
+from abstain.cli.input.budgets import Budget, stated_budget
+from abstain.cli.options import Given
 from cli.running import pipeline_of, run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from abstain import Costs, Thresholds
-from abstain.cli.commands.evaluation import Judged
+from abstain.cli.input.judged import Judged
 from abstain.cli.input.models import FittedModel
+from abstain.cli.output.evaluation import evaluation_facts
 from abstain.comparison.intervals import interval_of_mean
 from abstain.metrics import cost_curve
 from abstain.preprocessing import CellPlan
@@ -127,7 +128,7 @@ def with_any_thresholds(seed):
     judged = Judged(own, Path(), [], np.where(yes, "yes", "no"), given, score, forced, novel=novel)
     turned, cut = own.towards_positive(score, rule.cut)
     curve = cost_curve(judged.y_true, turned, costs, cut=cut, pos_label=positive)
-    return judged.facts(), curve.operating_point.mean_cost
+    return evaluation_facts(judged), curve.operating_point.mean_cost
 
 
 def test_no_model_costs_less_than_the_least_of_two_thresholds():

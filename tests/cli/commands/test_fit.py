@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import read_training
+from abstain.cli.input.training_table import TableOptions, read_training
+from abstain.cli.options import Given
 from cli.running import FIT, pipeline_of, run, said, write_table
 
 
@@ -72,9 +72,9 @@ def test_numbers_that_are_codes_become_categories_when_asked(tmp_path):
     data.write_text(
         "code,x,answer\n" + "".join(f"{at % 3},{at},{'ab'[at % 2]}\n" for at in range(30)), encoding="utf-8"
     )
-    read = read_training(data, TableOptions("answer"))
+    read = read_training(data, TableOptions(Given(target="answer")))
     assert (read.numeric, read.categorical) == (["code", "x"], [])
-    read = read_training(data, TableOptions("answer", categorical=["code"], ignore=["x"]))
+    read = read_training(data, TableOptions(Given(target="answer", categorical=["code"], ignore=["x"])))
     assert (read.numeric, read.categorical) == ([], ["code"])
     assert read.X["code"].to_list()[:4] == ["0", "1", "2", "0"]
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import read_training
+from abstain.cli.input.training_table import TableOptions, read_training
+from abstain.cli.options import Given
 from cli.running import FIT, run, said
 
 CITIES, ANSWERS = (b"Ulm", b"Bonn"), (b"no", b"yes")
@@ -86,7 +86,7 @@ def test_harmless_variations_are_read_the_same(tmp_path, content):
     good, other = tmp_path / "good.csv", tmp_path / "other.csv"
     good.write_bytes(lines())
     other.write_bytes(content)
-    expected, read = (read_training(path, TableOptions("answer")) for path in (good, other))
+    expected, read = (read_training(path, TableOptions(Given(target="answer"))) for path in (good, other))
     assert read.X.equals(expected.X)
     assert read.y.tolist() == expected.y.tolist()
     assert read.numeric == ["age"]
@@ -120,7 +120,7 @@ def test_labels_are_text_whatever_they_look_like(tmp_path, label, other):
 def test_na_is_missing_among_numbers_and_a_category_among_categories(tmp_path):
     data = tmp_path / "data.csv"
     data.write_text("x,c,answer\n1,NA,a\nNA,p,b\n,,a\nnan,q,b\n", encoding="utf-8")
-    read = read_training(data, TableOptions("answer"))
+    read = read_training(data, TableOptions(Given(target="answer")))
     assert (read.numeric, read.categorical) == (["x"], ["c"])
     assert read.X["x"].is_nan().to_list() == [False, True, True, True]
     assert read.X["c"].to_list() == ["NA", "p", None, "q"]

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import read_training
+from abstain.cli.input.training_table import TableOptions, read_training
+from abstain.cli.options import Given
 from abstain.cli.tables.notation import Notation, looks_grouped
 from cli.running import run, said
 
@@ -72,19 +72,23 @@ def test_a_notation_is_named_and_then_read(tmp_path, plain, decimal, thousands, 
     assert run("compare", data, "--target", "answer", "--reject", 0.3).exit_code == 3
 
 
+def numbers(notation, texts):
+    return texts.to_frame().select(notation.number(pl.first())).to_series().to_list()
+
+
 def test_the_numbers_are_those_written():
     for decimal, thousands, *_ in WAYS.values():
         notation = Notation(decimal=decimal, thousands="" if not thousands else thousands.replace("\u202f", " "))
         texts = pl.Series(
             [written(number, decimal, thousands) for number in NUMBERS] + ["-1", "+2", f"1{decimal}5e3", ""]
         )
-        np.testing.assert_array_equal(notation.numbers(texts).to_list()[:-1], [*NUMBERS, -1, 2, 1500])
-        assert notation.numbers(texts).to_list()[-1] is None
+        np.testing.assert_array_equal(numbers(notation, texts)[:-1], [*NUMBERS, -1, 2, 1500])
+        assert numbers(notation, texts)[-1] is None
 
 
 @pytest.mark.parametrize("text", ["1.5", "1.2345", "12.34.567", "1,2,3", "1.234,5.6", "x", "1..234", "+", ","])
 def test_what_is_not_in_the_notation_is_not_a_number(text):
-    assert Notation(decimal=",", thousands=".").numbers(pl.Series([text])).to_list() == [None]
+    assert numbers(Notation(decimal=",", thousands="."), pl.Series([text])) == [None]
 
 
 def test_decimal_points_are_refused_where_commas_are_stated(tmp_path, plain):
@@ -99,7 +103,7 @@ def test_a_comma_that_may_be_either_is_asked_about(tmp_path):
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 3
     assert "pass --decimal ',' if it is a decimal comma, --thousands ',' if it separates thousands" in said(result)
-    read = read_training(data, TableOptions("answer", notation=Notation(decimal=",")))
+    read = read_training(data, TableOptions(Given(target="answer", decimal=",")))
     assert read.X["x"].to_list()[:2] == [1.25, 2.25]
 
 
@@ -148,9 +152,9 @@ def test_a_text_that_means_missing_is_offered_and_kept_in_the_model(tmp_path):
 
 def test_a_missing_value_is_given_in_the_notation_of_the_table(tmp_path):
     data = write(tmp_path / "data.csv", ["1,5", "2,5", "-99,9", "3,5", "4,5"] * 6)
-    notation = Notation.of(None, ",", None, None, ["-99,9", "a,b"])
-    assert notation.missing == ("-99.9", "a,b")
-    assert read_training(data, TableOptions("answer", notation=notation)).X["x"].is_nan().sum() == 6
+    given = Given(target="answer", decimal=",", missing_value=["-99,9", "a,b"])
+    assert given.notation.missing == ("-99.9", "a,b")
+    assert read_training(data, TableOptions(given)).X["x"].is_nan().sum() == 6
 
 
 @pytest.mark.parametrize(

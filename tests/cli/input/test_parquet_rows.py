@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.tables.mapped_table import read_mapped
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
+from abstain.cli.input.mapped_rows import ParquetRows, read_mapped
+from abstain.cli.input.training_table import TableOptions
+from abstain.cli.options import Given
+from abstain.cli.tables.read_table import ParquetFiles
 from abstain.costs.costs import Costs
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.preprocessing import default_pipeline
@@ -62,7 +62,7 @@ def test_rows_are_those_of_the_default_pipeline(table, tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:column 'same'")
 def test_a_machine_is_fitted_to_the_mapped_file(table, tmp_path):
-    found = read_mapped(written(table, tmp_path), tmp_path, TableOptions("label", pos_label="bad"))
+    found = read_mapped(written(table, tmp_path), tmp_path, TableOptions(Given(target="label", pos_label="bad")))
     X, y = found.X, found.y
     assert isinstance(X, np.memmap)
     assert not X.flags.writeable
@@ -79,7 +79,7 @@ def test_rows_without_a_label_are_left_out(table, tmp_path, monkeypatch):
     monkeypatch.setattr("abstain.cli.tables.typed_tables.PARQUET_ROWS", 40)
     holes = table.with_columns(label=pl.when(pl.int_range(pl.len()).is_between(30, 150)).then(None).otherwise("label"))
     paths = written(holes, tmp_path)
-    found = read_mapped(paths, tmp_path, TableOptions("label", drop_unlabelled=True))
+    found = read_mapped(paths, tmp_path, TableOptions(Given(target="label", drop_unlabelled=True)))
     whole = table.filter(holes["label"].is_not_null())
     expected = default_pipeline(None, ["age", "size", "same"], ["city"])[0].fit_transform(whole.to_pandas())
     assert found.left_out == 121
@@ -107,21 +107,21 @@ def test_places_are_those_in_their_files(table, tmp_path):
 @pytest.mark.filterwarnings("ignore:column")
 def test_ill_files_are_refused(table, tmp_path, change, message):
     with pytest.raises(DataError, match=message):
-        read_mapped(written(change(table), tmp_path), tmp_path, TableOptions("label"))
+        read_mapped(written(change(table), tmp_path), tmp_path, TableOptions(Given(target="label")))
 
 
 @pytest.mark.filterwarnings("ignore:column")
 def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.tables.parquet_files.MOST_CATEGORIES", 100)
+    monkeypatch.setattr("abstain.cli.input.mapped_rows.MOST_CATEGORIES", 100)
     names = pl.Series([f"row {at}" for at in range(300)])
     table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
     paths = written(table, tmp_path)
     with pytest.raises(DataError, match="300 distinct texts, more than 100; pass --ignore 'city'"):
-        read_mapped(paths, tmp_path, TableOptions("label", ignore=["day"]))
+        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["day"])))
     with pytest.raises(DataError, match="'half' of --categorical has fractions"):
-        read_mapped(paths, tmp_path, TableOptions("label", ignore=["city", "day"], categorical=["half"]))
-    options = {"notation": Notation(dates="days", missing=("7",)), "categorical": ["age"], "ignore": ["city"]}
-    found = read_mapped(paths, tmp_path, TableOptions("label", **options))
+        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["city", "day"], categorical=["half"])))
+    options = {"dates": "days", "missing_value": ["7"], "categorical": ["age"], "ignore": ["city"]}
+    found = read_mapped(paths, tmp_path, TableOptions(Given(target="label", **options)))
     assert (found.numeric, found.categorical) == (["size", "same", "day", "half"], ["age"])
     assert (found.plan.dates, found.plan.missing) == (("day",), ("7",))
 

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from abstain.cli.output import printing
+from abstain.cli.progress import progress
 from cli.running import EVEN, FIT, run, write_table
 
 
@@ -65,21 +66,21 @@ def test_long_and_reversed_labels_keep_the_table_readable(tmp_path):
 
 
 def test_no_bar_before_two_seconds_or_without_a_terminal(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(printing, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("abstain.cli.progress.QUIET_SECONDS", 0.0)
     path = tmp_path / "file"
     path.write_bytes(b"12345")
-    with printing.progress("read", path) as report:
+    with progress("read", path) as report:
         report(3)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for name, whole, done in (("read", path, "3/5 bytes"), ("encode rows", 5, "3/5")):
-        with printing.progress(name, whole) as report:
+        with progress(name, whole) as report:
             report(3)
         shown = capsys.readouterr().err
         assert name in shown
         assert done in shown
         assert "-:--:--" in shown  # the time left, which one report cannot tell
-    monkeypatch.setattr(printing, "QUIET_SECONDS", 60.0)
-    with printing.progress("read", path) as report:
+    monkeypatch.setattr("abstain.cli.progress.QUIET_SECONDS", 60.0)
+    with progress("read", path) as report:
         report(3)
     assert capsys.readouterr().err == ""

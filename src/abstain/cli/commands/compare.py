@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
-from abstain.cli.input.costs import CostOptions, check_reject_label
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.input.training_table import TrainingTable, read_training
+from abstain.cli.input.costs import check_reject_label
+from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
+from abstain.cli.options import Given
+from abstain.cli.output.evaluation import error_rates
 from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged, warn_all
 from abstain.cli.output.reports import write_comparison
@@ -25,7 +25,6 @@ from abstain.comparison.rules import default_rules, left_out
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.preprocessing import default_pipeline
 
-RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 
 
@@ -33,9 +32,9 @@ def command(given: Given) -> None:
     """Run the command."""
     output, limit = given.output, given.time_limit
     check_free(output, force=given.force, inputs=[given.data])
-    machines, stated = checked_machines(given.machine), CostOptions(given)
-    table = read_training(given.data, TableOptions.of(given, stated))
-    costs, guard = stated.of(table.classes), None
+    machines, options = checked_machines(given.machine), TableOptions(given)
+    table = read_training(given.data, options)
+    costs, guard = options.costs.of(table.classes), None
     if given.novelty is not None:
         guard = guard_plan(stated_rate(given.novelty, False), table, costs, given.seed, folds=given.folds)
     try:
@@ -110,7 +109,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
     found = []
     for at in compared.mean_cost.argsort(kind="stable").tolist():
         cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
-        rates = {} if counts.choices.names is not None else RATES
         found.append({
             "rule": compared.names[at],
             "mean cost": float(compared.mean_cost[at]),
@@ -122,6 +120,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **{name: getattr(counts, rate) for name, rate in rates.items()},
+            **error_rates(counts),
         })  # fmt: skip
     return found

@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import one_line
+from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, write_csv, writing
-from abstain.cli.output.printing import progress
+from abstain.cli.progress import progress
 from abstain.costs.costs import Costs
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.svc import RejectSVC

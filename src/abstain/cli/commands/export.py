@@ -6,9 +6,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import DataError, Note, UsageError, one_line
 from abstain.cli.input.models import load_estimator
+from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, writing
 from abstain.estimators.unwrap import unguarded
 from abstain.files.onnx.to_onnx import to_onnx

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.input.outside_notes import NOTED
+from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, write_csv, writing
-from abstain.cli.output.printing import print_drift, print_facts, print_json, progress
+from abstain.cli.output.printing import print_drift, print_facts, print_json
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.rules.decisions import action_names
@@ -48,7 +48,7 @@ def predict(
     """Write the rows of a table with the model's answers and return the counts."""
     rows, rejected, novel, deciding = 0, 0, 0, Deciding(model, notation)
     names = [prefix + name for name in added_names(model)]
-    with opened(data, notation) as table, progress("predict", data) as report:
+    with opened(data, notation, "predict") as table:
         model.check(table)
         if taken := [name for name in names if name in table.columns]:
             raise DataError(
@@ -65,7 +65,6 @@ def predict(
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())
                 novel += int((decided.reason == "novel").sum())
-                report(table.position())
     drift, outside = deciding.drift(), deciding.outside
     drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
     for words in outside.words() + drifted:  # otherwise the summary says that they have drifted

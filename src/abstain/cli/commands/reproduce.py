@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.options import Given
 
 
 def command(given: Given) -> None:

@@ -3,12 +3,15 @@
 In a numeric column an empty cell, NA, NaN and null (in any case) are missing. In a categorical column only an empty
 cell is missing: "NA" is a category like any other. In the label column an empty cell and "NaN" are missing, and "NA" is
 a label. The texts and numbers of ``--missing-value`` are missing in every column.
+
+One polars expression reads the texts of all columns: in wide tables calls for each column add up.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,25 +29,26 @@ MISSING = ("", "na", "nan", "null")
 NUMBERS, DATES, CATEGORIES = "numbers", "dates", "categories"
 
 
-def kind_of(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> str:
-    """Whether a column contains NUMBERS, DATES or CATEGORIES; a mix of numbers and other text is an error.
+def kinds_of(table: InputTable, batch: Batch, names: Sequence[str], missing: Sequence[str] = ()) -> dict[str, str]:
+    """Whether each column contains NUMBERS, DATES or CATEGORIES; a mix of numbers and other text is an error.
 
     A column of only empty cells counts as numeric, with all values missing.
     """
-    column = batch.frame[name]
-    if is_temporal(column):
-        return DATES
-    if not _is_text(table, column):
-        return NUMBERS
-    numbers, odd = _parsed(table, column, missing)
-    if len(odd) == 0:
-        return NUMBERS
-    cells = _present(column, missing)
-    if look_like_dates(cells):
-        return DATES
-    if table.notation.better(cells) or numbers.is_not_null().any():
-        raise _no_number(table, batch, name, odd[0], missing, other_way=f", or pass --categorical {name!r}")
-    return CATEGORIES
+    cells, kinds = batch.frame.select(pl.col([*names])), dict[str, str]()
+    numbers, odd = _parsed(table, cells.select(pl.col(pl.String)), missing)
+    for column in cells:
+        name = column.name
+        if is_temporal(column):
+            kinds[name] = DATES
+        elif not _is_text(table, column) or odd.get(name) is None:
+            kinds[name] = NUMBERS
+        elif look_like_dates(present := _present(column, missing)):
+            kinds[name] = DATES
+        elif table.notation.better(present) or len(numbers[name].drop_nulls().drop_nans()) > 0:
+            raise _no_number(table, batch, column, odd[name], missing, other_way=f", or pass --categorical {name!r}")
+        else:
+            kinds[name] = CATEGORIES
+    return kinds
 
 
 def for_sklearn(features: pl.DataFrame) -> Any:
@@ -61,26 +65,26 @@ def features(
     table: InputTable, batch: Batch, numeric: Sequence[str], categorical: Sequence[str], plan: CellPlan
 ) -> pl.DataFrame:
     """The columns of a model: float64 with nan for missing values, and text with None."""
-    dates, columns = {*plan.dates}, dict[str, pl.Series]()
-    for name in numeric:
-        columns[name] = pl.Series(name, (_days if name in dates else _numbers)(table, batch, name, plan))
-    for name in categorical:
-        text = _as_text(table, batch.frame[name])
-        columns[name] = text.set(text.is_in(["", *plan.missing]).fill_null(value=False), None)
-    return pl.DataFrame(columns)
+    dates = {*plan.dates}
+    numbers = _numbers(table, batch, [name for name in numeric if name not in dates], plan.missing)
+    times = pl.DataFrame([_days(table, batch, name, plan) for name in numeric if name in dates])
+    texts = _texts(table, batch.frame.select(categorical))
+    texts = texts.select(pl.when(~pl.all().is_in(["", *plan.missing])).then(pl.all()))
+    return pl.concat([numbers, times, texts], how="horizontal").select(pl.col([*numeric, *categorical]))
 
 
 def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> NDArray[Any]:
     """Return the labels, or groups, as text, None where missing; each distinct one is in memory once."""
-    text = _as_text(table, batch.frame[name])
+    text, known = pl.col(name), dict[Any, Any]()
     empty = text.str.strip_chars().str.to_lowercase().is_in(["", "nan"]) | text.is_in([*missing])
-    cells, known = text.set(empty.fill_null(value=False), None).to_list(), dict[Any, Any]()
+    cells = _texts(table, batch.frame.select(name)).select(pl.when(~empty).then(text)).to_series()
     return np.array([known.setdefault(cell, cell) for cell in cells], dtype=object)
 
 
 def row_names(table: InputTable, batch: Batch, name: str, lines: list[str]) -> list[str]:
     """The texts of a column that names the rows; the line where a row has none."""
-    return [text or line for text, line in zip(_as_text(table, batch.frame[name]).to_list(), lines, strict=True)]
+    texts = _texts(table, batch.frame.select(name)).to_series()
+    return [text or line for text, line in zip(texts, lines, strict=True)]
 
 
 def unlabelled(table: InputTable, target: str, count: int, first: int) -> DataError:
@@ -98,46 +102,46 @@ def left_out_rows(count: int) -> str:
     return "1 row without a label is left out" if count == 1 else f"{count} rows without a label are left out"
 
 
-def _numbers(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
+def _numbers(table: InputTable, batch: Batch, names: Sequence[str], missing: Sequence[str]) -> pl.DataFrame:
+    """The numbers of columns, nan where missing; a cell that is none, or too large, is an error."""
+    cells = batch.frame.select(pl.col([*names]))
+    known = [column.name for column in cells if _is_number_or_text(column)]
+    numbers, odd = _parsed(table, cells.select(pl.col(known)), missing)
+    for column in cells:
+        name, is_text = column.name, _is_text(table, column)
+        if odd.get(name) is not None:
+            raise _no_number(table, batch, column, odd[name], missing)
+        values = numbers[name].to_numpy()
+        large = np.flatnonzero(np.abs(values) > LARGEST)
+        if len(large) > 0:
+            raise DataError(
+                f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[int(large[0])])} is too large "
+                f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
+            )
+        if is_text and table.notation.plain and _may_be_grouped(values) and looks_grouped(_present(column, missing)):
+            warnings.warn(
+                f"{table.path}: column {name!r} is read with decimal points, and all of its points stand before "
+                "three digits; if they separate thousands, pass --thousands '.' --decimal ','",
+                UserWarning,
+                stacklevel=2,
+            )
+    return numbers.with_columns(pl.col([column.name for column in numbers if column.null_count()]).fill_null(math.nan))
 
-    column = batch.frame[name]
-    numbers, odd = _parsed(table, column, plan.missing)
-    if len(odd) > 0:
-        raise _no_number(table, batch, name, odd[0], plan.missing)
-    values = numbers.to_numpy(allow_copy=True).astype(np.float64) if numbers.len() else np.empty(0)
-    large = np.flatnonzero(np.abs(values) > LARGEST)
-    if len(large) > 0:
-        raise DataError(
-            f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[int(large[0])])} is too large "
-            f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
-        )
-    if column.dtype == pl.String and (table.notation.decimal, table.notation.thousands) == (".", ""):
-        _warn_of_grouped(table, column, values, plan.missing)
-    return values
 
-
-def _warn_of_grouped(table: InputTable, column: pl.Series, values: NDArray[np.float64], missing: Sequence[str]) -> None:
-    # 1.200 is read as 1.2: only numbers with at most three decimals, some of which are not whole, need a closer look
+def _may_be_grouped(values: NDArray[np.float64]) -> bool:
+    """Whether 1.200 may be read as 1.2: numbers with at most three decimals, some of which are not whole."""
     few = values[~np.isnan(values)][:100]
-    if (few == np.round(few)).all() or (np.abs(1e3 * few - np.round(1e3 * few)) > 1e-6).any():
-        return
-    if looks_grouped(_present(column, missing)):
-        warnings.warn(
-            f"{table.path}: column {column.name!r} is read with decimal points, and all of its points stand before "
-            "three digits; if they separate thousands, pass --thousands '.' --decimal ','",
-            UserWarning,
-            stacklevel=2,
-        )
+    return bool((few != np.round(few)).any() and (np.abs(1e3 * few - np.round(1e3 * few)) <= 1e-6).all())
 
 
-def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
-
+def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Series:
+    """The days of a column of dates, nan where missing; a cell that is no date is an error."""
     column = batch.frame[name]
-    if column.dtype != pl.Null and not is_temporal(column) and not _is_text(table, column):
-        raise DataError(f"{table.path}: column {name!r} contains numbers, where the model was trained on dates.")
     if not is_temporal(column):
-        column = column.cast(pl.String)
-        column = column.set(_absent(column.str.strip_chars(), plan.missing), None)
+        if column.dtype != pl.Null and not _is_text(table, column):
+            raise DataError(f"{table.path}: column {name!r} contains numbers, where the model was trained on dates.")
+        text = pl.col(name).cast(pl.String)
+        column = batch.frame.select(pl.when(~_absent(text.str.strip_chars(), plan.missing)).then(text)).to_series()
     found = days(column, plan.day_first)
     odd = np.flatnonzero(np.isnan(found) & column.is_not_null().to_numpy())
     if len(odd) > 0:
@@ -148,14 +152,13 @@ def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray
         )
     for date in days(pl.Series(plan.missing, dtype=pl.String), plan.day_first):
         found[found == date] = np.nan
-    return found
+    return pl.Series(name, found)
 
 
 def _no_number(
-    table: InputTable, batch: Batch, name: str, at: int, missing: Sequence[str], *, other_way: str = ""
+    table: InputTable, batch: Batch, column: pl.Series, at: int, missing: Sequence[str], *, other_way: str = ""
 ) -> DataError:
-    column = batch.frame[name]
-    cell, place = column[at], f"{table.place(batch.places[at])}, column {name!r}"
+    cell, place = column[at], f"{table.place(batch.places[at])}, column {column.name!r}"
     cells = _present(column, missing)
     if written := table.notation.better(cells):
         return DataError(f"{place}: {_shown(cell)} {written}{other_way}.")
@@ -167,63 +170,50 @@ def _no_number(
     )
 
 
-def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
+def _texts(table: InputTable, cells: pl.DataFrame) -> pl.DataFrame:
     """Cells as text; 1.0 in a Parquet file is the same as "1" in a CSV, and NaN is missing."""
-    _is_text(table, column)
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-        if (column.drop_nulls() == column.drop_nulls().round(0)).all():
-            column = column.cast(pl.Int64, strict=False)
-    return column.cast(pl.String)
+    for column in cells:
+        _is_text(table, column)
+    real = pl.col(pl.Float32, pl.Float64).fill_nan(None)
+    whole = pl.when((real == real.round(0)).all()).then(real.cast(pl.Int64, strict=False).cast(pl.String))
+    return cells.with_columns(whole.otherwise(real.cast(pl.String))).with_columns(pl.all().cast(pl.String))
 
 
-def _absent(cells: pl.Series, missing: Sequence[str]) -> pl.Series:
+def _absent(text: pl.Expr, missing: Sequence[str]) -> pl.Expr:
     """Whether stripped texts stand for a missing value."""
-    return cells.str.to_lowercase().is_in(MISSING) | cells.is_in([*missing])
+    return text.str.to_lowercase().is_in(MISSING) | text.is_in([*missing])
 
 
 def _present(column: pl.Series, missing: Sequence[str]) -> pl.Series:
     """The stripped texts that are not missing."""
-    cells = column.drop_nulls().str.strip_chars()
-    return cells.filter(~_absent(cells, missing))
+    text = pl.col(column.name)
+    return column.drop_nulls().str.strip_chars().to_frame().filter(~_absent(text, missing)).to_series()
 
 
-def _parsed(table: InputTable, column: pl.Series, missing: Sequence[str]) -> tuple[pl.Series, pl.Series]:
-    """The numbers of a column, None where missing, and the indices of the cells that are neither."""
-    if column.dtype != pl.String:
-        _is_text(table, column)
-        numbers = _nan_as_none(column.cast(pl.Float64, strict=False))
-        return _without(numbers, missing), numbers.head(0)
-    numbers = _nan_as_none(table.notation.numbers(column))
-    if numbers.null_count() == 0:
-        return _without(numbers, missing), numbers.head(0)
-    unread = numbers.is_null().arg_true()
-    cells = column.gather(unread).str.strip_chars()
-    stripped = table.notation.numbers(cells).fill_nan(None)
-    absent = cells.is_null() | _absent(cells, missing)
-    numbers = _without(numbers.scatter(unread, stripped), missing)
-    return numbers, unread.filter(stripped.is_null() & ~absent)
+def _parsed(table: InputTable, cells: pl.DataFrame, missing: Sequence[str]) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+    """The numbers of columns, None or nan where missing, and by name the first cell that is neither, or None."""
+    kinds, every, texts = cells.schema, pl.all(), pl.col(pl.String)
+    numbers = cells if table.notation.plain else cells.with_columns(table.notation.number(texts))
+    numbers = numbers.cast(pl.Float64, strict=False)
+    odd: dict[str, Any] = {}
+    if unread := [column.name for column in numbers if column.null_count() > 0 and kinds[column.name] == pl.String]:
+        stripped = pl.col(unread).str.strip_chars()
+        number = table.notation.number(stripped)
+        odd = cells.select((number.is_null() & ~_absent(stripped, missing)).arg_true().first()).row(0, named=True)
+        numbers = numbers.with_columns(cells.select(number))
+    if stand_ins := [number for number in map(number_of, missing) if not math.isnan(number)]:
+        numbers = numbers.select(pl.when(~every.is_in(stand_ins)).then(every))
+    return numbers, odd
 
 
-def _nan_as_none(numbers: pl.Series) -> pl.Series:
-    # polars takes 0.1 ms for each operation on a column, which adds up in wide tables
-    return numbers if np.isnan(numbers.to_numpy()).sum() == numbers.null_count() else numbers.fill_nan(None)
-
-
-def _without(numbers: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """The numbers without those that stand for a missing value."""
-    for number in map(number_of, missing):
-        if not np.isnan(number):
-            numbers = numbers.set((numbers == number).fill_null(value=False), None)
-    return numbers
+def _is_number_or_text(column: pl.Series) -> bool:
+    return column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)
 
 
 def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text rather than numbers; any other type is an error."""
-    if column.dtype == pl.String:
-        return True
-    if column.dtype.is_numeric() or column.dtype == pl.Null:
-        return False
+    if _is_number_or_text(column):
+        return column.dtype == pl.String
     raise DataError(
         f"{table.path}: column {column.name!r} contains {column.dtype}, which is neither number nor text; "
         "convert it, or pass --ignore with its name."

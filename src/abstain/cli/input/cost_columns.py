@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError, some
 from abstain.cli.input.columns import features
 from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.costs.per_row import ERRORS
 from abstain.preprocessing import CellPlan, CostPlan
-
-ERRORS = ("false_positive", "false_negative")
 
 
 def named_columns(plan: CostPlan) -> list[str]:

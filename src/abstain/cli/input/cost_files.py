@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from abstain.cli.exit_codes import DataError, UsageError, listed
 from abstain.cli.tables.notation import number_of
@@ -19,58 +18,50 @@ YES, NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
 EXAMPLE = "action,good,bad,rejects"
 
 
-@dataclass(frozen=True)
-class CostFile:
-    """A cost matrix as a file has it.
+def cost_matrix(path: Path, classes: tuple[str, ...]) -> tuple[dict[str, dict[str, float]], dict[str, float] | None]:
+    """Read a cost matrix from a CSV: the actual class, one predicted column per class, and perhaps reject costs.
 
-    Attributes
-    ----------
+    Returns
+    -------
     errors : dict of str to dict
         The cost of each answer, by true class.
     reject : dict of str to float, or None
         The cost of a reject by true class; None if the file has no such column.
     """
+    columns, rows = _cells(path)
+    rejecting = columns.index(REJECT) if REJECT in columns and REJECT not in classes else None
+    if len(columns) != 1 + len(classes) + (rejecting is not None):
+        wanted = "three" if len(classes) == 2 else str(1 + len(classes))
+        raise DataError(
+            f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
+            f"column per class, {listed(classes)}; one more may be {REJECT!r}."
+        )
+    places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
+    if missing := [name for name in classes if name not in places]:
+        as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
+        found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
+        raise DataError(
+            f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
+            f"{missing[0]!r}, but {found}."
+        )
+    by_class = {str(row[0]): row for row in rows}
+    if len(rows) != len(classes) or set(by_class) != set(classes):
+        raise DataError(
+            f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
+            f"{', '.join(repr(row[0]) for row in rows[:5])}."
+        )
 
-    errors: dict[str, dict[str, float]]
-    reject: dict[str, float] | None
+    def cost(actual: str, predicted: str, at: int) -> float:
+        return _number(path, f"predicting {predicted!r} for {actual!r}", by_class[actual][at])
 
-    @classmethod
-    def of(cls, path: Path, classes: tuple[str, ...]) -> Self:
-        """Read a CSV: the actual class, one predicted column per class, and perhaps reject costs."""
-        columns, rows = _cells(path)
-        rejecting = columns.index(REJECT) if REJECT in columns and REJECT not in classes else None
-        if len(columns) != 1 + len(classes) + (rejecting is not None):
-            wanted = "three" if len(classes) == 2 else str(1 + len(classes))
+    errors = {actual: {name: cost(actual, name, places[name]) for name in classes} for actual in classes}
+    for name in classes:
+        if errors[name][name] != 0:
             raise DataError(
-                f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
-                f"column per class, {listed(classes)}; one more may be {REJECT!r}."
+                f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}; "
+                "subtract it from its row."
             )
-        places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
-        if missing := [name for name in classes if name not in places]:
-            as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
-            found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
-            raise DataError(
-                f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
-                f"{missing[0]!r}, but {found}."
-            )
-        by_class = {str(row[0]): row for row in rows}
-        if len(rows) != len(classes) or set(by_class) != set(classes):
-            raise DataError(
-                f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
-                f"{', '.join(repr(row[0]) for row in rows[:5])}."
-            )
-
-        def cost(actual: str, predicted: str, at: int) -> float:
-            return _number(path, f"predicting {predicted!r} for {actual!r}", by_class[actual][at])
-
-        errors = {actual: {name: cost(actual, name, places[name]) for name in classes} for actual in classes}
-        for name in classes:
-            if errors[name][name] != 0:
-                raise DataError(
-                    f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}; "
-                    "subtract it from its row."
-                )
-        return cls(errors, None if rejecting is None else {name: cost(name, REJECT, rejecting) for name in classes})
+    return errors, None if rejecting is None else {name: cost(name, REJECT, rejecting) for name in classes}
 
 
 def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) -> Actions:

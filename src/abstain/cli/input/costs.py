@@ -6,149 +6,25 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from abstain.arguments import positive_number
-from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.budgets import stated_budget
 from abstain.cli.input.classes import TWO_ONLY, in_order
-from abstain.cli.input.cost_columns import ERRORS, cell_columns, cells_plan, named_columns
-from abstain.cli.input.cost_files import REJECT, CostFile, stated_actions
-from abstain.cli.training.budgets import stated_budget
+from abstain.cli.input.cost_columns import cell_columns, cells_plan, named_columns
+from abstain.cli.input.cost_files import REJECT, cost_matrix, stated_actions
+from abstain.cli.options import Given, option_name
 from abstain.costs.costs import Costs
-from abstain.labels import NO_CLASS, Labels
+from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.preprocessing import CostPlan
 from abstain.reject_labels import chosen_reject_label
 
-
-@dataclass(frozen=True)
-class Stated:
-    """The costs as numbers, not yet checked.
-
-    Attributes
-    ----------
-    errors : dict of str to dict of str to float
-        By true class and answer.
-    reject : float, (float, float), dict of str to float, or None
-        The cost of a reject; by class if it differs; None if it is not stated.
-    by_name : bool
-        Whether a file names the classes.
-    """
-
-    errors: dict[str, dict[str, float]]
-    reject: Any
-    by_name: bool
-
-    @classmethod
-    def of(cls, given: Any, classes: tuple[str, ...]) -> Self:
-        """Read the options for these classes: the negative and the positive one, or more than two."""
-        named = None if given.cost_matrix is None else CostFile.of(given.cost_matrix, classes)
-        if named is not None and given.stated("false_positive", "false_negative"):
-            raise UsageError(
-                "--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative."
-            )
-        reject = None if given.reject is None else _reject_cost(given.reject, given.decimal)
-        if named is not None:
-            if named.reject is not None and reject is not None:
-                raise UsageError(
-                    f"--reject and the column {REJECT!r} of {given.cost_matrix} both give this cost; leave one of them "
-                    "out."
-                )
-            return cls(named.errors, reject if named.reject is None else named.reject, by_name=True)
-        even = {truth: dict.fromkeys(classes, 1.0) | {truth: 0.0} for truth in classes}
-        for option, truth, answer in (("false_positive", 0, -1), ("false_negative", -1, 0)):
-            if (number := getattr(given, option)) is not None:
-                even[classes[truth]][classes[answer]] = number
-        return cls(even, reject, by_name=False)
-
-    def cells(self, labels: Labels, reject: str) -> dict[tuple[str, str], float]:
-        """Return the cost of each decision, by true class and action; nan for rejects that are not stated."""
-        known = labels.classes.tolist()
-        sides = (labels.negative, labels.positive)
-        rejects = self.reject if isinstance(self.reject, dict) else dict.fromkeys(known, self.reject)
-        rejects = dict(zip(sides, self.reject, strict=True)) if isinstance(self.reject, tuple) else rejects
-        found = {}
-        for truth in known:
-            for answer in labels.answers:
-                action = reject if answer == NO_CLASS else known[answer]
-                cost = rejects[truth] if answer == NO_CLASS else self.errors[truth][action]
-                found[truth, action] = math.nan if cost is None else cost
-        return found
-
-
-def stated_costs(given: Any, classes: tuple[str, ...]) -> Costs:
-    """Return the costs given by the options, for the negative and the positive class, or for more than two.
-
-    Without --pos-label it is an error if they depend on it and only the sort order decides.
-    """
-    stated, reject = Stated.of(given, classes), given.reject
-    if stated.reject is None:
-        raise UsageError(MISSING)
-    cost = stated.reject
-    try:
-        if len(classes) > 2:
-            return Costs.from_table(stated.errors, reject=cost)
-        negative, positive = classes
-        errors = stated.errors[negative][positive], stated.errors[positive][negative]
-        costs = Costs(*errors, (cost[negative], cost[positive]) if isinstance(cost, dict) else cost)
-    except ValueError as error:
-        hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
-        raise UsageError(f"{error}{hint}") from error
-    by_name = stated.by_name and (reject is None or not isinstance(costs.reject, tuple))
-    if not (given.pos_label is not None or costs.symmetric or in_order(classes) or by_name):
-        option = "--false-positive" if given.false_negative is None else "--false-negative"
-        if stated.by_name or costs.false_positive == costs.false_negative:
-            option = "--reject"
-        raise UsageError(_ask_for_positive(option, costs, *(name[:60] for name in classes)))
-    return costs
-
-
-def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
-    """Return the error that asks for --pos-label, by one option that was given and depends on it."""
-    if given == "--reject":
-        stated, meaning = f"--reject {costs.reject_negative:g},{costs.reject_positive:g}", (
-            f"the second cost is that of rejecting a row of {last!r}",
-            f"that of rejecting a row of {first!r}",
-        )  # fmt: skip
-    else:
-        missed = given == "--false-negative"
-        stated = f"{given} {costs.false_negative if missed else costs.false_positive:g}"
-        wrong, right = (first, last) if missed else (last, first)
-        meaning = (
-            f"it is the cost of deciding {wrong!r} for a row of {right!r}",
-            f"that of deciding {right!r} for a row of {wrong!r}",
-        )
-    return (
-        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, "
-        f"with --pos-label {first!r} {meaning[1]}. Give one of the two."
-    )
-
-
-def _reject_cost(reject: str, decimal: str) -> float | tuple[float, float]:
-    """Return the reject cost as stated: one number, or two by class."""
-    if decimal == "," and "," in reject:
-        raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
-    with suppress(ValueError):
-        first, *second = (float(part) for part in re.split("[,;/]", reject))
-        if len(second) < 2:
-            return (first, second[0]) if second else first
-    raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2/0.5 (negative, positive class).")
-
-
-def _point(reject: str) -> str:
-    """Say how to write a cost with decimals, and two costs."""
-    text, one, two = reject.strip(), "0.4", "0.2/0.4"
-    if text.count(",") == 1:
-        one = text.partition(",")[0] if "." in text else text.replace(",", ".")  # 0.2,0.3 are two costs
-        two = text.replace(",", "/")
-    return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
-
-
 COLUMNS = ("false_positive_column", "false_negative_column", "reject_column")
 COSTS = ("reject", "false_positive", "false_negative", "cost_matrix")
+OTHERWISE = dict.fromkeys(ERRORS, 1.0) | dict.fromkeys(ONE_REJECT)  # costs that neither a column nor a number states
 MISSING = "--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3."
 
 
@@ -206,16 +82,107 @@ class CostOptions:
         if given.row_costs is None:
             return self._columns
         if given.actions is not None:
-            actions = self.of(classes)
-            each = zip(actions.labels, actions.values.tolist(), strict=True)
-            cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
+            stated = self.of(classes)
+            actions, rows = stated.names, zip(stated.labels, stated.values.tolist(), strict=True)
+            costs = {truth: dict(zip(actions, row, strict=True)) for truth, row in rows}
         else:
-            positive, reject = classes[1] if len(classes) == 2 else None, given.reject_label or REJECT
             check_reject_label(classes, given.reject_label)
-            known = np.array(classes, dtype=object)
-            labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
-            cells = Stated.of(given, classes).cells(labels, reject)
+            name, known = given.reject_label or REJECT, sorted(classes)
+            errors, reject = _stated(given, classes)
+            if not isinstance(reject, dict):
+                each = reject if isinstance(reject, tuple) else [math.nan if reject is None else reject] * len(classes)
+                reject = dict(zip(classes, each, strict=True))
+            costs = {truth: errors[truth] | {name: reject[truth]} for truth in known}
+            actions = (classes[0], name, classes[1]) if len(classes) == 2 else (*known, name)
+        cells = {(truth, action): row[action] for truth, row in costs.items() for action in actions}
         return cells_plan(table, given.row_costs, cells)
+
+
+def stated_costs(given: Given, classes: tuple[str, ...]) -> Costs:
+    """Return the costs given by the options, for the negative and the positive class, or for more than two.
+
+    Without --pos-label it is an error if they depend on it and only the sort order decides.
+    """
+    errors, cost = _stated(given, classes)
+    if cost is None:
+        raise UsageError(MISSING)
+    try:
+        if len(classes) > 2:
+            return Costs.from_table(errors, reject=cost)
+        negative, positive = classes
+        rejects = (cost[negative], cost[positive]) if isinstance(cost, dict) else cost
+        costs = Costs(errors[negative][positive], errors[positive][negative], rejects)
+    except ValueError as error:
+        comma = given.reject is not None and re.fullmatch(r"\d+,\d+", given.reject.strip())
+        raise UsageError(f"{error} {_point(given.reject)}" if comma else str(error)) from error
+    by_name = given.cost_matrix is not None and (given.reject is None or not isinstance(costs.reject, tuple))
+    if not (given.pos_label is not None or costs.symmetric or in_order(classes) or by_name):
+        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
+    return costs
+
+
+def _stated(given: Given, classes: tuple[str, ...]) -> tuple[dict[str, dict[str, float]], Any]:
+    """Return the costs as numbers, not yet checked, for the negative and the positive class, or for more than two.
+
+    Returns
+    -------
+    errors : dict of str to dict of str to float
+        By true class and answer.
+    reject : float, (float, float), dict of str to float, or None
+        The cost of a reject; by class if it differs; None if it is not stated.
+    """
+    reject = None if given.reject is None else _reject_cost(given.reject, given.decimal)
+    if given.cost_matrix is None:
+        errors = {truth: dict.fromkeys(classes, 1.0) | {truth: 0.0} for truth in classes}
+        for option, truth, answer in (("false_positive", 0, -1), ("false_negative", -1, 0)):
+            if (number := getattr(given, option)) is not None:
+                errors[classes[truth]][classes[answer]] = number
+        return errors, reject
+    errors, own = cost_matrix(given.cost_matrix, classes)
+    if given.stated("false_positive", "false_negative"):
+        raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
+    if own is not None and reject is not None:
+        raise UsageError(
+            f"--reject and the column {REJECT!r} of {given.cost_matrix} both give this cost; leave one of them out."
+        )
+    return errors, reject if own is None else own
+
+
+def _ask_for_positive(given: Given, costs: Costs, first: str, last: str) -> str:
+    """Return the error that asks for --pos-label, by one option that was given and depends on it."""
+    if given.cost_matrix is not None or costs.false_positive == costs.false_negative:
+        stated = f"--reject {costs.reject_negative:g},{costs.reject_positive:g}"
+        one, other = f"the second cost is that of rejecting a row of {last!r}", f"that of rejecting a row of {first!r}"
+    else:
+        missed = given.false_negative is not None
+        option, cost = ("negative", costs.false_negative) if missed else ("positive", costs.false_positive)
+        stated, (wrong, right) = f"--false-{option} {cost:g}", (first, last) if missed else (last, first)
+        one = f"it is the cost of deciding {wrong!r} for a row of {right!r}"
+        other = f"that of deciding {right!r} for a row of {wrong!r}"
+    return (
+        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {one}, "
+        f"with --pos-label {first!r} {other}. Give one of the two."
+    )
+
+
+def _reject_cost(reject: str, decimal: str) -> float | tuple[float, float]:
+    """Return the reject cost as stated: one number, or two by class."""
+    if decimal == "," and "," in reject:
+        raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
+    with suppress(ValueError):
+        first, *second = (float(part) for part in re.split("[,;/]", reject))
+        if len(second) < 2:
+            return (first, second[0]) if second else first
+    raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2/0.5 (negative, positive class).")
+
+
+def _point(reject: str) -> str:
+    """Say how to write a cost with decimals, and two costs."""
+    text, one, two = reject.strip(), "0.4", "0.2/0.4"
+    if text.count(",") == 1:
+        one = text.partition(",")[0] if "." in text else text.replace(",", ".")  # 0.2,0.3 are two costs
+        two = text.replace(",", "/")
+    return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
 
 
 def check_reject_label(classes: tuple[str, ...], label: str | None, *, rejects: bool = True) -> None:
@@ -236,27 +203,25 @@ def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> N
         )
 
 
-def _columns_of_two(given: Any) -> CostPlan:
+def _columns_of_two(given: Given) -> CostPlan:
     """Say where each cost of a row of two classes is from, given the options; empty if no column is named."""
-    names = (*ERRORS, "reject")
-    columns = {name: getattr(given, f"{name}_column") for name in names}
-    if not any(columns.values()):
+    if not given.stated(*COLUMNS):
         return ()
     if given.cost_matrix is not None:
         raise UsageError("--cost-matrix gives the costs of all rows; leave it out, or the columns of costs.")
     plan: list[tuple[str, str | float]] = []
-    for name, column in columns.items():
-        number, option = getattr(given, name), f"--{name.replace('_', '-')}"
+    for name, otherwise in OTHERWISE.items():
+        column, number, option = getattr(given, f"{name}_column"), getattr(given, name), option_name(name)
         if column is not None and number is not None:
             raise UsageError(f"{option} and {option}-column both give this cost; leave one of them out.")
         if column is not None:
             plan.append((name, column))
             continue
-        if name == "reject" and number is None:
+        cost: Any = _reject_cost(number, given.decimal) if isinstance(number, str) else number
+        cost = otherwise if cost is None else cost
+        if cost is None:
             raise UsageError(MISSING)
-        cost: Any = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
-        two = isinstance(cost, tuple)
-        pairs = [("reject_negative", cost[0]), ("reject_positive", cost[1])] if two else [(name, cost)]
+        pairs = zip(TWO_REJECTS, cost, strict=True) if isinstance(cost, tuple) else [(name, cost)]
         try:
             plan += [(key, positive_number(key, value)) for key, value in pairs]
         except ValueError as error:

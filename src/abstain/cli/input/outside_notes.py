@@ -70,11 +70,11 @@ def _surprising(column: OutsideColumn, level: float) -> bool:
 
 def seen_of(estimator: Any, preprocess: Any, read: Collection[str]) -> SeenColumns:
     """What training had in the columns that a model reads: its own counts, or the categories of its preprocessing."""
-    known = {} if preprocess is None else _categories(preprocess)
+    known, named = {} if preprocess is None else _categories(preprocess), {*read}
     own = getattr(estimator, "seen_", None)
     if own is None:
         return SeenColumns.of_categories(known)
-    return SeenColumns(own.rows, tuple(_complete(column, known) for column in own if column.name in {*read}))
+    return SeenColumns(own.rows, tuple(_complete(column, known) for column in own if column.name in named))
 
 
 def _complete(column: SeenColumn, known: dict[str, list[str]]) -> SeenColumn:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +13,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError
-from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of
-from abstain.cli.input.suspicions import suspect, suspect_copies
-from abstain.cli.input.table_options import TableOptions
-from abstain.cli.output.printing import progress
-from abstain.cli.tables.dates import day_first_in, days, is_temporal
-from abstain.cli.tables.memory import MB, TooLargeError, left_by_rows
+from abstain.cli.exit_codes import DataError, Note, UsageError
+from abstain.cli.input.classes import checked_classes
+from abstain.cli.input.columns import for_sklearn, labels, left_out_rows, unlabelled
+from abstain.cli.input.cost_columns import row_costs_of
+from abstain.cli.input.costs import CostOptions
+from abstain.cli.input.features import read_features
+from abstain.cli.input.suspicions import suspect_copies
+from abstain.cli.options import Given
+from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened
-from abstain.preprocessing import CellPlan
-
-EITHER = "pass --dates day-first or --dates month-first"
+from abstain.preprocessing import CellPlan, CostPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,74 @@ class TrainingTable:
         return len(self.y) if self.groups is None else len(set(self.groups))
 
 
+class TableOptions:
+    """What the options say about a training table.
+
+    Attributes
+    ----------
+    given : Given
+        The options.
+    costs : CostOptions
+        The costs as stated, which may name columns.
+    notation : Notation
+        How the table is written.
+    memory : float
+        Memory that the table and the fit may use beyond that of the program, in MB; half of the machine's by default.
+    categorical, ignore : tuple of str
+        Numeric columns to treat as categories, and columns to leave out.
+    own : list of str
+        The columns of the labels and, if there is one, of the groups, which are not features.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self.given, self.costs, self.notation = given, CostOptions(given), given.notation
+        self.categorical, self.ignore = (tuple(names or ()) for names in (given.categorical, given.ignore))
+        self.memory: float = given.max_memory or half_of_the_memory()
+        self.own: list[str] = [name for name in (given.target, given.groups) if name is not None]
+
+    def others(self, table: InputTable) -> list[str]:
+        """Return the columns besides the features and those to leave out: labels, groups and costs, each once."""
+        return list(dict.fromkeys([*self.own, *self.costs.columns(table.columns)]))
+
+    def check(self, table: InputTable) -> None:
+        """Raise an error if a column that an option names does not exist or has two purposes."""
+        given, priced = self.given, self.costs.columns(table.columns)
+        asked = {"--target": self.own[:1], "--categorical": self.categorical, "--ignore": self.ignore}
+        for option, names in (asked | {"--groups": self.own[1:], "a column of costs": priced}).items():
+            table.check_has(names, option)
+        if given.target in priced:
+            raise UsageError(f"column {given.target!r} has the labels and cannot have costs too; name another one.")
+        if given.groups == given.target:
+            raise UsageError(f"--groups {given.groups!r} is the column of the labels; name another one.")
+
+    def features(self, table: InputTable) -> list[str]:
+        """Return the columns that are features; an error if there is none."""
+        left_out = {*self.own, *self.ignore, *self.costs.not_features(table.columns)}
+        names = [name for name in table.columns if name not in left_out]
+        if not names:
+            others = " and ".join(map(repr, self.own))
+            raise DataError(f"{table.path} has no column besides {others}; a model needs at least one feature.")
+        return names
+
+    def labelled(self, table: InputTable, batch: Batch) -> tuple[Batch, NDArray[np.bool_], CostPlan, dict[str, Any]]:
+        """Return the rows with a label, which these are, where costs are from, and the rest of a `TrainingTable`."""
+        given, missing = self.given, self.notation.missing
+        y = labels(table, batch, given.target, missing)
+        present = np.array([label is not None for label in y])
+        if count := int((~present).sum()):
+            if not given.drop_unlabelled or not present.any():
+                raise unlabelled(table, given.target, count, batch.places[int(np.argmin(present))])
+            warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
+            batch, y = batch.only(present), y[present]
+        of = {"pos_label": given.pos_label, "only_two": self.costs.only_two}
+        classes = checked_classes(table, batch, given.target, y, **of)
+        groups = None if given.groups is None else _groups(table, batch, given.groups, missing)
+        plan = self.costs.plan(table.columns, classes)
+        by_row = row_costs_of(CellPlan(missing=missing, costs=plan), table, batch, len(classes))
+        about = {"path": table.path, "target": given.target, "y": y, "classes": classes, "left_out": count}
+        return batch, present, plan, about | {"groups": groups, "row_costs": by_row}
+
+
 def read_training(path: Path, options: TableOptions) -> TrainingTable:
     """Read a training table from a CSV, Parquet or Excel file."""
     with opened(path, options.notation) as table:
@@ -121,73 +191,32 @@ def read_training(path: Path, options: TableOptions) -> TrainingTable:
         wanted = [name for name in table.columns if name not in options.ignore or name in others]
         batch = _whole(table, wanted, options.memory)
     batch, _, costs, about = options.labelled(table, batch)
-    names, missing, codes = options.features(table), options.notation.missing, {*options.categorical}
-    kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, missing) for name in names}
-    plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
-    texts = [name for name in names if kinds[name] == CATEGORIES]
-    numeric = [name for name in names if kinds[name] != CATEGORIES]
-    X = features(table, batch, numeric, texts, plan)
-    numbers = [name for name in numeric if kinds[name] == NUMBERS]
-    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
+    X, numeric, texts, plan = read_features(table, batch, options.features(table), options.categorical)
     suspect_copies(X, about["y"])
-    left = left_by_rows(X, numeric, texts, options.memory)
+    left, plan = left_by_rows(X, numeric, texts, options.memory), replace(plan, costs=costs)
     return TrainingTable(X=X, numeric=numeric, categorical=texts, plan=plan, memory=left, **about)
-
-
-def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
-    """Return what the model must remember of the cells; dates that nobody asked to convert are an error."""
-    given = table.notation
-    if not dates:
-        return CellPlan(missing=given.missing)
-    first, unknown = _order(batch, dates, given.day_first)
-    if given.dates is None:
-        raise _dates_found(table, batch, dates, unknown)
-    if unknown is not None:
-        name, at = unknown
-        raise DataError(
-            f"{table.place(batch.places[at])}, column {name!r}: whether the day or the month comes first in "
-            f"{batch.frame[name][at]!r} cannot be seen; {EITHER}."
-        )
-    return CellPlan(tuple(dates), first, given.missing)
-
-
-def _order(batch: Batch, dates: list[str], first: bool | None) -> tuple[bool | None, tuple[str, int] | None]:
-    """Return whether the day comes first, and the column and row of a date that leaves it open; None where unknown."""
-    for name in dates:
-        if first is None and not is_temporal(batch.frame[name]):
-            first, at = day_first_in(batch.frame[name])
-            if first is None and at is not None:
-                return None, (name, at)
-    return first, None
-
-
-def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tuple[str, int] | None) -> DataError:
-    some = [batch.frame[name].drop_nulls().head(1) for name in dates]
-    names = ", ".join(repr(name) for name in dates)
-    plural = f"s {names} contain" if len(dates) > 1 else f" {names} contains"
-    ignore = " ".join(f"--ignore {name!r}" for name in dates)
-    readable = all(np.isfinite([days(one, first)[0] for first in (True, False)]).any() for one in some)
-    way = "pass --dates days to turn them into days since 1970-01-01" if readable else "write them as in 2024-01-31"
-    if readable and unknown is not None:
-        shown = str(batch.frame[unknown[0]][unknown[1]])[:40]
-        way = f"{EITHER} to turn them into days since 1970-01-01 (which of the two cannot be seen in {shown!r})"
-    return DataError(
-        f"{table.path}: column{plural} dates such as {str(some[0][0])[:40]!r}; {way}, or leave them out with {ignore}."
-    )
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
 
     frames, places, size = [], list[int](), 0.0
-    with progress("read", table.path) as report:
-        for batch in table.batches:
-            frames.append(batch.frame.select(names))
-            places.extend(batch.places)
-            report(table.position())
-            size += frames[-1].estimated_size()
-            if size > memory * MB / 2:
-                raise TooLargeError(
-                    f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
-                    "fewer rows, or write it as Parquet and pass --machine linear."
-                )
+    for batch in table.batches:
+        frames.append(batch.frame.select(names))
+        places.extend(batch.places)
+        size += frames[-1].estimated_size()
+        if size > memory * MB / 2:
+            raise TooLargeError(
+                f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
+                "fewer rows, or write it as Parquet and pass --machine linear."
+            )
     return Batch(pl.concat(frames), places)
+
+
+def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
+    """Return the group of each row; a missing one is an error."""
+    held = labels(table, batch, name, missing)
+    for at, group in enumerate(held):
+        if group is None:
+            place = table.place(batch.places[at])
+            raise DataError(f"{place} has no group in column {name!r}; add it or remove the row.")
+    return held

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.judged import Judged
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
@@ -18,9 +19,6 @@ from abstain.estimators.fitting.routing import group_parameters, row_cost_parame
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts
 from abstain.report.model import Report
-
-if TYPE_CHECKING:
-    from abstain.cli.commands.evaluation import Judged
 
 
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:

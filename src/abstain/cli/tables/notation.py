@@ -73,26 +73,31 @@ class Notation:
         """Whether 01/02/2024 is in February; None if not stated."""
         return {"day-first": True, "month-first": False}.get(self.dates or "")
 
-    def numbers(self, cells: pl.Series) -> pl.Series:
+    @property
+    def plain(self) -> bool:
+        """Whether numbers are written as in 1234.5."""
+        return (self.decimal, self.thousands) == (".", "")
+
+    def number(self, text: pl.Expr) -> pl.Expr:
         """The numbers of stripped texts; None for any other text."""
-        return _numbers(cells, self.decimal, self.thousands)
+        return _number(text, self.decimal, self.thousands)
 
     def better(self, cells: pl.Series) -> str:
         """The options that would read nearly all cells as numbers, in words; "" if there are none."""
         cells = cells.head(1000)
         if not may_be_numbers(cells):
             return ""
-        read = {way: float(_numbers(cells, *way).is_not_null().mean() or 0.0) for way in WAYS}  # type: ignore[arg-type]
+        read = dict(zip(WAYS, _shares_read(cells), strict=True))
         best = max(read, key=lambda way: read[way])  # the first of equals
         if read[best] < NEARLY:
             bare = cells.str.replace(UNITS, "").str.replace(UNITS, "").str.strip_chars()
-            signed = any(float(_numbers(bare, *way).is_not_null().mean() or 0.0) >= NEARLY for way in WAYS)  # type: ignore[arg-type]
+            signed = max(_shares_read(bare)) >= NEARLY
             return "has a currency or percent sign; write plain numbers" if signed else ""
         if read[best] <= read[self.decimal, self.thousands]:
             return ""
         if best == (",", "") and read[".", ","] == read[best]:
             return "has a comma; pass --decimal ',' if it is a decimal comma, --thousands ',' if it separates thousands"
-        odd = cells.filter(pl.select(_numbers(cells, self.decimal, self.thousands).is_null()).to_series())
+        odd = cells.to_frame().filter(self.number(pl.first()).is_null()).to_series()
         written = " and ".join(_words(best, "".join(odd.to_list())))
         return f"has {written}; pass {self._options(best)}"
 
@@ -129,15 +134,20 @@ def looks_grouped(cells: pl.Series) -> bool:
     return bool(grouped and others.str.contains(r"^[+-]?\d{1,3}$").all() and (len(others) > 0 or round_ones > 0.5))
 
 
-def _numbers(cells: pl.Series, decimal: str, thousands: str) -> pl.Series:
-
+def _number(text: pl.Expr, decimal: str, thousands: str) -> pl.Expr:
+    """The numbers of stripped texts in a notation; None for any other text."""
     if (decimal, thousands) == (".", ""):
-        return cells.cast(pl.Float64, strict=False)
+        return text.cast(pl.Float64, strict=False)
     point, between = SIGNS[decimal], SIGNS[thousands]
     pattern = rf"^[+-]?(?:\d{{1,3}}(?:{between}\d{{3}})+|\d+)?(?:{point}\d*)?(?:[eE][+-]?\d+)?$"
-    plain = cells.str.replace_all(between, "").str.replace_all(decimal, ".", literal=True)
-    read = plain.cast(pl.Float64, strict=False)
-    return pl.select(pl.when(cells.str.contains(pattern)).then(read).alias(cells.name)).to_series()
+    plain = text.str.replace_all(between, "").str.replace_all(decimal, ".", literal=True)
+    return pl.when(text.str.contains(pattern)).then(plain.cast(pl.Float64, strict=False))
+
+
+def _shares_read(cells: pl.Series) -> tuple[float, ...]:
+    """The share of texts that each of WAYS reads as numbers."""
+    shares = (_number(pl.first(), *way).is_not_null().mean().fill_null(0.0).alias(str(way)) for way in WAYS)
+    return cells.to_frame().select(shares).row(0)
 
 
 def _words(way: tuple[str, str], text: str) -> list[str]:

@@ -1,22 +1,28 @@
-"""Input tables: CSV, Parquet or Excel, read one batch of rows at a time, each row with its place in the file."""
+"""Input tables: CSV, Parquet or Excel, read one batch of rows at a time, each row with its place in the file.
+
+Several Parquet files with the same columns are one table, of which a column or a block of rows is read at a time.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, some
+from abstain.cli.progress import progress
 from abstain.cli.tables import encoding
 from abstain.cli.tables.csv_records import Records, open_bytes, peeked
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows
+from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
 from abstain.cli.tables.workbooks import excel_table
 
 PLAIN = Notation()
@@ -59,8 +65,6 @@ class InputTable:
         The names of the columns.
     batches : iterator of Batch
         The rows, at least one.
-    position : callable
-        How many bytes of the file have been read.
     notation : Notation
         How its cells are written.
     separator : str
@@ -71,7 +75,6 @@ class InputTable:
     unit: str
     columns: list[str]
     batches: Iterator[Batch]
-    position: Callable[[], int]
     notation: Notation = PLAIN
     separator: str = ","
 
@@ -105,52 +108,101 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
-    """Open a table: Parquet if its name ends in .parquet or .pq, else what its first bytes say, by default CSV."""
-    if path.suffix in PARQUET:
-        yield _parquet(path, notation)
-        return
-    with open_bytes(path) as file:
-        start = peeked(file, path)
+def opened(path: Path, notation: Notation = PLAIN, shown: str = "read") -> Iterator[InputTable]:
+    """Open a table: Parquet if its name ends in .parquet or .pq, else what its first bytes say, by default CSV.
+
+    Its progress, if it takes long to go through the batches, is that of `shown`.
+    """
+    with open_bytes(path) as file, progress(shown, path) as report:
+        start = encoding.PARQUET if path.suffix in PARQUET else peeked(file, path)
+        rows: Rows
         if start.startswith(encoding.PARQUET):
-            yield _parquet(path, notation)
+            columns, height = parquet_facts(path)
+            rows = parquet_rows(path, height)
         elif start.startswith(encoding.ZIP):
             frame = excel_table(path)
-            rows = [(frame, range(2, frame.height + 2))] if frame.height else []  # row 1 names the columns
-            yield _typed(path, notation, frame.columns, frame.height, iter(rows))
+            columns, height = frame.columns, frame.height
+            rows = iter([(frame, range(2, height + 2))] if height else [])  # row 1 names the columns
         elif start.startswith(encoding.OLD_EXCEL):
             raise DataError(f"{path} is an Excel workbook of the old kind; save it as CSV UTF-8 in the program.")
         else:
             records = Records(encoding.as_utf8(file, start, path, notation.encoding), path)
-            raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
-            batches = _never_empty(path, "line", records.batches())
-            position = raw.tell if raw.seekable() else lambda: 0  # a pipe has no position
-            yield InputTable(path, "line", records.columns, batches, position, notation, records.separator)
+            raw = getattr(file, "fileobj", file)  # the file on disk, if compressed; a pipe has no position
+            batches = _batches(path, "line", records.batches(), lambda _: report(raw.tell() if raw.seekable() else 0))
+            yield InputTable(path, "line", records.columns, batches, notation, records.separator)
+            return
+        batches = _batches(path, "row", rows, lambda batch: report(path.stat().st_size * batch.places[-1] // height))
+        # as a CSV it would have the separator of spreadsheets in this notation
+        yield InputTable(path, "row", columns, batches, notation, ";" if notation.decimal == "," else ",")
 
 
-def _parquet(path: Path, notation: Notation) -> InputTable:
-    columns, height = parquet_facts(path)
-    return _typed(path, notation, columns, height, parquet_rows(path, height))
-
-
-def _typed(path: Path, notation: Notation, columns: list[str], height: int, found: Rows) -> InputTable:
-    """Open a table whose columns have types; as a CSV it would have the separator of spreadsheets in this notation."""
-    done, size = [0], path.stat().st_size
-
-    def counted() -> Rows:
-        for frame, places in found:
-            done[0] += frame.height
-            yield frame, places
-
-    batches, separator = _never_empty(path, "row", counted()), ";" if notation.decimal == "," else ","
-    return InputTable(path, "row", columns, batches, lambda: size * done[0] // max(height, 1), notation, separator)
-
-
-def _never_empty(path: Path, unit: str, rows: Rows) -> Iterator[Batch]:
-    """Yield the batches; a table without rows is an error."""
+def _batches(path: Path, unit: str, rows: Rows, report: Callable[[Batch], None]) -> Iterator[Batch]:
+    """Yield the batches, each reported when it is done; a table without rows is an error."""
     batch = None
     for batch in (Batch(*found) for found in rows):
         yield batch
+        report(batch)
     if batch is None:
         found = "line 1, the header, is not followed by any rows" if unit == "line" else "the table has no rows"
         raise DataError(f"{path}: {found}; add some.")
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetFiles(InputTable):
+    """An open table whose rows are those of all files, one after the other.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        In the order of their names.
+    ends : tuple of int
+        The number of rows up to the end of each file.
+    """
+
+    files: tuple[Path, ...] = ()
+    ends: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, paths: Sequence[str | Path], notation: Notation = PLAIN) -> Self:
+        """Open files; those with other columns are an error."""
+        if not paths:
+            raise DataError("no file is given; name at least one Parquet file.")
+        files = tuple(sorted(map(Path, paths)))
+        if twice := [one for one, other in pairwise(files) if one == other]:
+            raise DataError(f"{twice[0]} is given twice; give each file once.")
+        facts = [parquet_facts(path) for path in files]
+        names = facts[0][0]
+        for path, (others, _) in zip(files, facts, strict=True):
+            if set(others) != set(names):
+                odd = min(set(others) ^ set(names))
+                raise DataError(
+                    f"{path}: column {odd!r} is not in all files; give files with the same columns as {files[0]}."
+                )
+        ends = tuple(accumulate(height for _, height in facts))
+        if not ends[-1]:
+            raise DataError(f"{files[0]}: the table has no rows; add some.")
+        shown = files[0] if len(files) == 1 else Path(f"{files[0]} and {len(files) - 1} more")
+        return cls(shown, "row", names, iter(()), notation, files=files, ends=ends)
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.ends[-1]
+
+    def place(self, number: int) -> str:
+        """The place of a row, by its number among those of all files."""
+        at = bisect_left(self.ends, number)
+        return f"{self.files[at]}: row {number - (self.ends[at - 1] if at else 0)}"
+
+    def whole(self, names: Sequence[str]) -> Batch:
+        """All rows of a few columns."""
+        some = ", ".join(map(repr, names[:3]))
+        with readable(f"column {some} cannot be read", "write the files again, with the same type of column in each"):
+            frame = plain_columns(pl.scan_parquet(list(self.files)).select(names).collect())
+        return Batch(frame, range(1, self.height + 1))
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Batch]:
+        """A few columns, at most 20,000 rows at a time."""
+        for path, first, last in zip(self.files, (0, *self.ends), self.ends, strict=False):
+            for cells, places in parquet_rows(path, last - first, names):
+                yield Batch(cells, range(first + places.start, first + places.stop))

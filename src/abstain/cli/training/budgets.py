@@ -6,9 +6,8 @@ A model with a promise on its errors is fitted on some of the rows and calibrate
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +17,12 @@ from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.budgets import Budget
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.tables.notation import number_of
+from abstain.cli.options import Given
 from abstain.cli.training.machines import searched
 from abstain.cli.training.training import (
     LINEAR,
-    TrainingOptions,
     fitted_pipeline,
     folds_for,
     guarded,
@@ -44,105 +43,34 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
-NAMES = {
-    "reject_rate": "largest share of rejects",
-    "max_error": "largest error among the accepted",
-    "class_error": "largest error by true class",
-}
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What is asked for.
-
-    Attributes
-    ----------
-    name : str
-        "reject_rate", "max_error" or "class_error".
-    share : float or dict of str to float
-        For all rows, or by the class answered, or the true one.
-    confidence : float
-        Of the ceiling on the error among the accepted.
-    """
-
-    name: str
-    share: float | dict[str, float]
-    confidence: float
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What was asked for."""
-        asked: dict[str, Any] = {NAMES[self.name]: self.share}
-        return asked | ({"confidence": self.confidence} if self.name == "max_error" else {})
-
-
-def stated_budget(given: Any, costs: dict[str, Any]) -> Budget | None:
-    """Return the budget that the options of a command state; None without one.
-
-    Parameters
-    ----------
-    given : Given
-        Each share is one text, or CLASS=SHARE repeated.
-    costs : dict of str to object
-        The options given that state costs, which exclude a budget.
-    """
-    asked = given.stated(*NAMES)
-    if not asked:
-        return None
-    if others := [*[*asked][1:], *costs]:
-        raise UsageError(
-            f"{next(iter(asked))} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
-            "--class-error."
-        )
-    ((option, texts),) = asked.items()
-    return Budget(option[2:].replace("-", "_"), _shares(option, texts), given.confidence)
-
-
-def _shares(option: str, texts: Sequence[str]) -> float | dict[str, float]:
-    if len(texts) == 1 and "=" not in texts[0]:
-        return _share(option, texts[0], texts[0])
-    found: dict[str, float] = {}
-    for text in texts:
-        name, sign, share = text.rpartition("=")
-        if not sign or name in found:
-            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
-        found[name] = _share(option, text, share)
-    return found
-
-
-def _share(option: str, text: str, number: str) -> float:
-    share = number_of(number)
-    if not 0.0 <= share <= 1.0:
-        raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
-    return share
-
-
-def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Any, dict[str, Any]]:
+def budgeted(table: TrainingTable, given: Given, budget: Budget) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
     if table.mapped:
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
+    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": given.reject_label or "auto"}
     if budget.name != "reject_rate":
         asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
         model = ThresholdRejector(None, **asked, cv="prefit", **labels)
-        fitted = guarded(table, _promised(table, options, model, partial(_classifier, folds=0)), options.guard)
+        fitted = guarded(table, _promised(table, given, model, partial(_classifier, folds=0)), given.guard)
     else:
-        folds = folds_for(table, options.seed, "the thresholds")
-        classifier = _classifier(table, options, folds.n_splits)
+        folds = folds_for(table, given.seed, "the thresholds")
+        classifier = _classifier(table, given, folds.n_splits)
         model = ThresholdRejector(classifier, reject_rate=budget.share, cv=folds, **labels)
-        fitted = fitted_pipeline(table, model, options.guard)
+        fitted = fitted_pipeline(table, model, given.guard)
     return fitted, _facts(budget, unguarded(fitted)[-1])
 
 
-def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
+def _classifier(table: TrainingTable, given: Given, folds: int) -> Any:
     """Return the classifier to fit in each fold; SVMs search in each of them, others have the same parameters."""
-    plain = replace(options, reject_label=None, guard=None)
-    if options.machine in (SVM, LINEAR):
-        fits = folds + (1 if options.guard is None else 2)  # a guard may fit once more
-        seconds = None if options.time_limit is None else options.time_limit / fits
-        return own_machine(table, None, replace(plain, time_limit=seconds))
+    plain = given.but(reject_label=None, guard=None)
+    if given.machine in (SVM, LINEAR):
+        fits = folds + (1 if given.guard is None else 2)  # a guard may fit once more
+        seconds = None if given.time_limit is None else given.time_limit / fits
+        return own_machine(table, None, plain.but(time_limit=seconds))
     found = searched(table, ERRORS, plain)[0][-1]
     if isinstance(found, RejectSVC):  # the search of "best", at what it chose
         return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_)
@@ -171,9 +99,9 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
 
 def _promised(
     table: TrainingTable,
-    options: TrainingOptions,
+    given: Given,
     model: ThresholdRejector,
-    classifier: Callable[[TrainingTable, TrainingOptions], Any],
+    classifier: Callable[[TrainingTable, Given], Any],
 ) -> Pipeline:
     """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
     code = np.unique(table.y, return_inverse=True)[1]
@@ -182,9 +110,9 @@ def _promised(
         labels = labels_for(model, request, table.y)
         request = request.of_classes(labels)
         sizes = calibration_sizes(request, labels, np.bincount(code), None)
-        held = held_out_rows(code, sizes, table.groups, options.seed)
+        held = held_out_rows(code, sizes, table.groups, given.seed)
     fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
-    pipeline = fitted_pipeline(fitting, classifier(fitting, options))
+    pipeline = fitted_pipeline(fitting, classifier(fitting, given))
     model.estimator = pipeline[-1]
     with _plain_errors():
         model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)

@@ -13,7 +13,7 @@ import numpy as np
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.output.printing import progress
+from abstain.cli.progress import progress
 from abstain.cli.training.training import LINEAR
 
 SECONDS = 10.0  # to reach the scheduler, and for it to have a worker

@@ -14,9 +14,10 @@ from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB
 from abstain.cli.training.cluster import fitting, spread
-from abstain.cli.training.training import LINEAR, TrainingOptions, fitted_pipeline, folds_for, own_facts, own_machine
+from abstain.cli.training.training import LINEAR, fitted_pipeline, folds_for, machine_seconds, own_facts, own_machine
 from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.unwrap import decide, unguarded
@@ -47,40 +48,38 @@ def checked_machines(text: str) -> tuple[str, ...]:
     return tuple(name for name in names if name in wanted)
 
 
-def trained(
-    table: TrainingTable, costs: Any, options: TrainingOptions, client: Any = None
-) -> tuple[Any, dict[str, Any]]:
+def trained(table: TrainingTable, costs: Any, given: Given, client: Any = None) -> tuple[Any, dict[str, Any]]:
     """Fit the machine of the options and return it with the facts about it.
 
     With a `client` of a cluster the rows of a mapped table are sent there. If time runs out, the result so far is
     returned with a warning.
     """
-    if options.machine in (SVM, LINEAR):
+    if given.machine in (SVM, LINEAR):
         with fitting(client):
             rows = table if client is None else spread(client, table)
-            model = fitted_pipeline(rows, own_machine(table, costs, options), options.guard)
+            model = fitted_pipeline(rows, own_machine(table, costs, given), given.guard)
         return model, own_facts(unguarded(model)[-1]) | _expected(table, costs, model)
-    model, choice = searched(table, costs, options)
+    model, choice = searched(table, costs, given)
     return model, _facts(table, costs, unguarded(model)[-1], choice)
 
 
-def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Any, Choice]:
-    """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
-    names = NAMES if options.machine == BEST else (options.machine,)
+def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choice]:
+    """Tune the machine of the given, or choose the best, and fit it to all rows behind the default preprocessing."""
+    names = NAMES if given.machine == BEST else (given.machine,)
     _check_memory(table, names)
     machine = MachineSearch(
         costs,
         names,
-        svm=own_machine(table, costs, options) if SVM in names else None,
-        cv=folds_for(table, options.seed, "a machine or its parameters"),
+        svm=own_machine(table, costs, given) if SVM in names else None,
+        cv=folds_for(table, given.seed, "a machine or its parameters"),
         pos_label=table.positive,
-        reject_label=options.reject_label or "auto",
-        random_state=options.seed,
-        time_limit=options.machine_seconds,
+        reject_label=given.reject_label or "auto",
+        random_state=given.seed,
+        time_limit=machine_seconds(given),
         n_jobs=-1,
         verbose=sys.stderr.isatty(),
     )
-    model = fitted_pipeline(table, machine, options.guard)
+    model = fitted_pipeline(table, machine, given.guard)
     pipeline = unguarded(model)
     search = pipeline[-1]
     pipeline.steps[-1] = (ESTIMATOR, search.best_estimator_)  # the plain machine, which the file stores

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import BEST, SVM
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.cost_columns import ERRORS, named_columns
-from abstain.cli.input.grids import stated_grid
+from abstain.cli.input.cost_columns import named_columns
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.options import Given
 from abstain.cli.tables.memory import cache_size
+from abstain.cli.tables.notation import number_of
 from abstain.cli.training.guarding import GuardPlan, guard_facts
+from abstain.costs.per_row import ERRORS
 from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -34,95 +35,97 @@ SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """Training settings.
+def checked_training(given: Given) -> Given:
+    """Return the options with the values of C and gamma to try; an option that does not apply is an error."""
+    Cs, gammas = _grid("C", given.Cs, given.C), _grid("gamma", given.gammas, given.gamma, ("scale", "auto"))
+    if given.search not in SEARCHES:
+        raise UsageError(f"--search={given.search} must be auto, full or halving.")
+    stated = given.stated("C", "gamma", "Cs", "gammas", *([] if given.search == "auto" else ["search"]))
+    taken = {SVM: (*stated,), LINEAR: ("--C", "--Cs"), BEST: ("--Cs", "--gammas", "--search")}  # best tries the svm
+    for option in stated:
+        if option not in taken.get(given.machine, ()):
+            raise UsageError(f"{option} does not apply to --machine {given.machine}; leave it out.")
+    return given.but(Cs=Cs, gammas=gammas)
 
-    Attributes
+
+def _grid(
+    name: str, text: str | None, one: float | None, words: tuple[str, ...] = ()
+) -> int | list[float | str] | None:
+    """Read ``7`` as a number of values and ``0.1,1,10`` or ``0.5`` as values; None if nothing is stated.
+
+    Parameters
     ----------
-    C, gamma : float or None
-        None means chosen by cross-validation.
-    reject_label : str or None
-        Label of a reject; "reject" if None.
-    seed : int
-        Seed of the folds.
-    time_limit : float or None
-        Seconds for the search and the fit together.
-    Cs, gammas : int, list or None
-        Values to try, or how many; None means the default number.
-    search : str
-        As in `RejectSVCCV`.
-    machine : str
-        The machine, as --machine names it.
-    guard : GuardPlan or None
-        The guard against novel rows; None for none.
+    name : str
+        The option without its final s and dashes: "C" or "gamma".
+    text : str or None
+        What ``--Cs`` or ``--gammas`` was given.
+    one : float or None
+        What ``--C`` or ``--gamma`` was given, which fixes the value.
+    words : tuple of str
+        Words that are values as well.
     """
-
-    C: float | None = None
-    gamma: float | None = None
-    reject_label: str | None = None
-    seed: int = 0
-    time_limit: float | None = None
-    Cs: Any = None
-    gammas: Any = None
-    search: str = "auto"
-    machine: str = SVM
-    guard: GuardPlan | None = None
-
-    @classmethod
-    def of(cls, given: Any) -> Self:
-        """Read the options of a command; one that does not apply to the machine is an error."""
-        same = ("C", "gamma", "reject_label", "seed", "time_limit", "search", "machine")
-        grid: dict[str, Any] = {"Cs": stated_grid("C", given.Cs, given.C)}
-        grid["gammas"] = stated_grid("gamma", given.gammas, given.gamma, ("scale", "auto"))
-        found = cls(**{name: getattr(given, name) for name in same}, **grid)
-        if found.search not in SEARCHES:
-            raise UsageError(f"--search={found.search} must be auto, full or halving.")
-        stated = given.stated("C", "gamma", "Cs", "gammas", *([] if found.search == "auto" else ["search"]))
-        taken = {SVM: (*stated,), LINEAR: ("--C", "--Cs"), BEST: ("--Cs", "--gammas", "--search")}  # best tries the svm
-        for option in stated:
-            if option not in taken.get(found.machine, ()):
-                raise UsageError(f"{option} does not apply to --machine {found.machine}; leave it out.")
-        return found
-
-    @property
-    def searches(self) -> bool:
-        """Whether C or gamma must be chosen."""
-        return self.C is None or (self.gamma is None and self.machine != LINEAR)
-
-    @property
-    def machine_seconds(self) -> float | None:
-        """The time limit of the machine: behind a guard it may be fitted a second time, without a search."""
-        if self.time_limit is None or self.guard is None:
-            return self.time_limit
-        return self.time_limit * (SEARCHED if self.searches else FITTED)
+    if text is None:
+        return None if one is None else [one]
+    if one is not None:
+        raise UsageError(f"--{name} fixes the value and --{name}s={text} lists values to try; give one of the two.")
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and parts[0].isdecimal():
+        if int(parts[0]) < 2:
+            raise UsageError(
+                f"--{name}s={text} must be a number of values of at least 2, or values to try such as 0.1,1,10; "
+                f"--{name} fixes one."
+            )
+        return int(parts[0])
+    return [part if part in words else _positive(name, text, part) for part in parts]
 
 
-def own_machine(table: TrainingTable, costs: Any, options: TrainingOptions) -> Any:
+def _positive(name: str, text: str, part: str) -> float:
+    value = number_of(part)
+    if not 0.0 < value < float("inf"):
+        raise UsageError(
+            f"--{name}s={text} must be a number of values, such as 7, or positive values with commas between them, "
+            f"such as 0.1,1,10; {part!r} is neither."
+        )
+    return value
+
+
+def searches(given: Given) -> bool:
+    """Whether C or gamma must be chosen."""
+    return given.C is None or (given.gamma is None and given.machine != LINEAR)
+
+
+def machine_seconds(given: Given) -> float | None:
+    """The time limit of the machine: behind a guard it may be fitted a second time, without a search."""
+    if given.time_limit is None or given.guard is None:
+        return given.time_limit
+    return given.time_limit * (SEARCHED if searches(given) else FITTED)
+
+
+def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
     """Return the svm, or the linear machine, at the options' C and gamma or with a search for them; not yet fitted."""
     shared: dict[str, Any] = {
         "costs": costs,
         "pos_label": table.positive,
-        "reject_label": options.reject_label or "auto",
-        "time_limit": options.machine_seconds,
+        "reject_label": given.reject_label or "auto",
+        "time_limit": machine_seconds(given),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),
     }
-    if options.machine == LINEAR:
-        if options.C is not None:
-            return LinearRejectSVC(**shared, C=options.C)
-        grid = {} if options.Cs is None else {"Cs": options.Cs}
-        return LinearRejectSVCCV(**shared, **grid, cv=folds_for(table, options.seed, "C", ", or pass --C"))
-    if not options.searches:
-        shared |= {"C": options.C, "gamma": options.gamma}
+    if given.machine == LINEAR:
+        if given.C is not None:
+            return LinearRejectSVC(**shared, C=given.C)
+        grid = {} if given.Cs is None else {"Cs": given.Cs}
+        return LinearRejectSVCCV(**shared, **grid, cv=folds_for(table, given.seed, "C", ", or pass --C"))
+    if not searches(given):
+        shared |= {"C": given.C, "gamma": given.gamma}
         return RejectSVC(**shared, cache_size=cache_size(table.memory, 0, 0))
-    cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
-    grid = {"Cs": options.Cs or WEIGHTS, "gammas": options.gammas or WIDTHS}
+    cv = folds_for(table, given.seed, "C and gamma", ", or pass --C and --gamma")
+    grid = {"Cs": given.Cs or WEIGHTS, "gammas": given.gammas or WIDTHS}
     counts = [values if isinstance(values, int) else len(values) for values in grid.values()]
     pairs, folds = counts[0] * counts[1], cv.n_splits
-    scores = search_scores(options.search, len(table.y), pairs, folds)
+    scores = search_scores(given.search, len(table.y), pairs, folds)
     cache = cache_size(table.memory, scores, pairs * folds)
-    return RejectSVCCV(**shared, **grid, cache_size=cache, cv=cv, search=options.search)
+    return RejectSVCCV(**shared, **grid, cache_size=cache, cv=cv, search=given.search)
 
 
 def own_facts(machine: Any) -> dict[str, Any]:

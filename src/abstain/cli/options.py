@@ -1,17 +1,12 @@
-"""All arguments and options of the commands in one table, and commands that are declared by the names of theirs."""
+"""All arguments and options of the commands in one table, and their values in a run."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-
-from abstain.cli.exit_codes import exit_on_error
 
 if TYPE_CHECKING:
     from abstain.cli.tables.notation import Notation
@@ -29,9 +24,19 @@ ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 class Given(SimpleNamespace):
     """The values of a command's options by name, and `unfinished`, what warnings said of fits that did not finish."""
 
+    def __getattr__(self, name: str) -> Any:
+        """The default of an option that the command does not have."""
+        if name not in OPTIONS:
+            raise AttributeError(name)
+        return OPTIONS[name][1]
+
+    def but(self, **changes: Any) -> Given:
+        """Return the same with other values."""
+        return Given(**vars(self) | changes)
+
     def stated(self, *names: str) -> dict[str, Any]:
         """Return those of these options that were given, as users write them, with their values."""
-        found = {option_name(name): getattr(self, name, None) for name in names}
+        found = {option_name(name): getattr(self, name) for name in names}
         return {name: value for name, value in found.items() if value not in (None, []) and value is not False}
 
     @property
@@ -157,28 +162,3 @@ OPTIONS: dict[str, Option] = {
 def option_name(name: str) -> str:
     """The option as users write it."""
     return f"--{name.replace('_', '-')}"
-
-
-def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
-    """Declare a command by its name, its help and its options, those of `OPTIONS` or its `own`, in order.
-
-    It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
-    """
-
-    def made(declared: Callable[[], None]) -> Callable[..., None]:
-        def command(**values: Any) -> None:
-            with exit_on_error() as unfinished:
-                module = import_module(f"abstain.cli.commands.{declared.__name__}")
-                module.command(Given(**values, unfinished=unfinished))
-
-        parameters = []
-        for name in names:
-            kind, default, how = own.get(name) or OPTIONS[name]
-            given = inspect.Parameter.empty if default is ... else default
-            kept = Annotated[kind, how]  # type: ignore[valid-type]
-            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
-        command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return command
-
-    return made

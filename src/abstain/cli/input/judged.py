@@ -1,30 +1,27 @@
-"""The evaluation of a model on labelled rows: its decisions, what they cost, and the verdict on them."""
+"""Labelled rows, decided by a model: their true classes, the decisions, and what these cost."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.commands.evaluation_facts import count_facts, curve_facts
 from abstain.cli.exit_codes import Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.deciding import Deciding, target_of
 from abstain.cli.input.models import FittedModel
-from abstain.cli.output.printing import progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.comparison.drift_result import Drift
-from abstain.comparison.judges import judge_of
-from abstain.comparison.verdict import FORCED, verdict_on
-from abstain.metrics.outcomes import Outcomes, read
+from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.reading import read
 from abstain.metrics.tables import counted
-
-IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +79,7 @@ class Judged:
         found, costs, places, empty = list[tuple[Any, ...]](), list[Any](), list[str](), list[int]()
         deciding = Deciding(model, notation)
         model = deciding.model
-        with opened(path, notation) as table, progress("evaluate", path) as report:
+        with opened(path, notation, "evaluate") as table:
             model.check(table)
             table.check_has([] if id is None else [id], "--id")
             for whole in table.batches:
@@ -92,7 +89,6 @@ class Judged:
                 present = np.array([label is not None for label in text])
                 batch = whole.only(present)
                 empty.extend(np.asarray(whole.places)[~present].tolist())
-                report(table.position())
                 if not present.any():
                     continue
                 truth, decided = model.labels(text[present], table, batch, target), deciding.decide(table, batch)
@@ -125,31 +121,16 @@ class Judged:
         rule = None if self.row_costs is None else self.model.rule_for(len(self.y_true), self.row_costs)
         return self.model.class_scores(self.score, rule)
 
-    def outcomes(self, answers: NDArray[Any]) -> Outcomes:
+    def outcomes_of(self, answers: NDArray[Any]) -> Outcomes:
         """Return what these answers do, and what they cost."""
         return read(self.y_true, answers, self.model.costs, reject_label=self.model.reject_label, **self.about)
 
-    def verdict(self, paid: NDArray[np.float64] | None, reject_rate: float) -> dict[str, Any]:
-        """Return the verdict against the alternatives on these rows, and warnings; both need costs and two classes."""
-        if paid is None or len(np.unique(self.y_true)) < 2:
-            return {"verdict": {"sentence": IF_NEW}, "warnings": []}
-        judge = judge_of(self.y_true, self.model.costs, **self.about)
-        found = verdict_on(
-            "The machine",
-            paid,
-            judge.blind(np.arange(len(self.y_true))),
-            {FORCED: self.outcomes(self.forced).cost},
-            reject_rate=reject_rate,
-            largest=float(judge.costs.table().max()),
-        )
-        facts = found.facts()
-        return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What the predictions do, and what they cost."""
+        return self.outcomes_of(self.y_pred)
 
-    def facts(self) -> dict[str, Any]:
-        """Counts, metrics and key points of the curves, as plain values."""
-        outcomes = self.outcomes(self.y_pred)
-        counts, paid = counted(outcomes), outcomes.cost if self.priced else None
-        facts = count_facts(self, counts, counts.choices.rejecting[outcomes.taken])
-        if paid is not None:
-            facts["mean cost"] = float(paid.mean())
-        return facts | curve_facts(self) | self.verdict(paid, counts.reject_rate)
+    @property
+    def counts(self) -> Counts:
+        """The rows by true class and decision."""
+        return counted(self.outcomes)

@@ -1,8 +1,7 @@
 """Parquet files larger than memory as rows for a linear machine: preprocessed block by block, in a file that is mapped.
 
-Files with the same columns are one table, of which a column or a block of rows is in memory at a time. The
-preprocessing is that of `default_pipeline`. It is fitted to one column at a time, which is how Parquet stores them, so
-that each column is read once:
+The preprocessing is that of `default_pipeline`. It is fitted to one column at a time, which is how Parquet stores them,
+so that each column is read once:
 
 ::
 
@@ -12,10 +11,11 @@ that each column is read once:
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,78 +23,83 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError
-from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of
-from abstain.cli.input.suspicions import suspect, suspect_copies
-from abstain.cli.input.training_table import cell_plan
-from abstain.cli.output.printing import progress
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import PLAIN, Batch, InputTable
-from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
+from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.columns import features, for_sklearn
+from abstain.cli.input.features import read_features
+from abstain.cli.input.suspicions import suspect_copies
+from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
+from abstain.cli.progress import progress
+from abstain.cli.tables.memory import FIXED, MB, TooLargeError
+from abstain.cli.tables.read_table import ParquetFiles, is_parquet
 from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipeline, frame
 
 MOST_CATEGORIES = 1000  # distinct texts of a column; more are hardly categories
+PER_ROW = 800  # bytes of a row in memory whatever its length: label, column being read, fit, scores of a search
 
 
-@dataclass(frozen=True, eq=False)
-class ParquetFiles(InputTable):
-    """An open table whose rows are those of all files, one after the other.
+@contextmanager
+def training_rows(
+    paths: Sequence[Path], options: TableOptions, *, linear: bool, by_blocks: bool = False
+) -> Iterator[TrainingTable]:
+    """Read one table as `read_training` does, or Parquet files by blocks: several, or one too large for the memory.
 
-    Attributes
+    Parameters
     ----------
-    files : tuple of Path
-        In the order of their names.
-    ends : tuple of int
-        The number of rows up to the end of each file.
+    paths : sequence of Path
+    options : TableOptions
+    linear : bool
+        Whether the machine is linear, which takes mapped rows.
+    by_blocks : bool
+        Whether to read a single file by blocks too, which must be Parquet.
     """
+    if len(paths) > 1 or by_blocks:
+        if not linear:
+            raise UsageError(
+                "several files are for --machine linear, which reads Parquet by blocks; pass it, or join them into one."
+            )
+        if other := [path for path in paths if not is_parquet(path)]:
+            which, way = ("several files", ", or join the files") if len(paths) > 1 else ("rows for --cluster", "")
+            raise UsageError(f"{other[0]} is not Parquet, and {which} must be; convert it{way}.")
+    else:
+        try:
+            found = read_training(paths[0], options)
+        except TooLargeError:
+            if not (linear and is_parquet(paths[0])):
+                raise
+        else:
+            yield found
+            return
+    with tempfile.TemporaryDirectory(prefix="abstain-", ignore_cleanup_errors=True) as folder:
+        yield read_mapped(paths, Path(folder), options)
 
-    files: tuple[Path, ...] = ()
-    ends: tuple[int, ...] = ()
 
-    @classmethod
-    def of(cls, paths: Sequence[str | Path], notation: Notation = PLAIN) -> Self:
-        """Open files; those with other columns are an error."""
-        if not paths:
-            raise DataError("no file is given; name at least one Parquet file.")
-        files = tuple(sorted(map(Path, paths)))
-        if twice := [one for one, other in pairwise(files) if one == other]:
-            raise DataError(f"{twice[0]} is given twice; give each file once.")
-        facts = [parquet_facts(path) for path in files]
-        names = facts[0][0]
-        for path, (others, _) in zip(files, facts, strict=True):
-            if set(others) != set(names):
-                odd = min(set(others) ^ set(names))
-                raise DataError(
-                    f"{path}: column {odd!r} is not in all files; give files with the same columns as {files[0]}."
-                )
-        ends = tuple(accumulate(height for _, height in facts))
-        if not ends[-1]:
-            raise DataError(f"{files[0]}: the table has no rows; add some.")
-        shown = files[0] if len(files) == 1 else Path(f"{files[0]} and {len(files) - 1} more")
-        return cls(shown, "row", names, iter(()), lambda: 0, notation, files=files, ends=ends)
-
-    @property
-    def height(self) -> int:
-        """Number of rows."""
-        return self.ends[-1]
-
-    def place(self, number: int) -> str:
-        """The place of a row, by its number among those of all files."""
-        at = bisect_left(self.ends, number)
-        return f"{self.files[at]}: row {number - (self.ends[at - 1] if at else 0)}"
-
-    def whole(self, names: Sequence[str]) -> Batch:
-        """All rows of a few columns."""
-        some = ", ".join(map(repr, names[:3]))
-        with readable(f"column {some} cannot be read", "write the files again, with the same type of column in each"):
-            frame = plain_columns(pl.scan_parquet(list(self.files)).select(names).collect())
-        return Batch(frame, range(1, self.height + 1))
-
-    def blocks(self, names: Sequence[str]) -> Iterator[Batch]:
-        """A few columns, at most 20,000 rows at a time."""
-        for path, first, last in zip(self.files, (0, *self.ends), self.ends, strict=False):
-            for cells, places in parquet_rows(path, last - first, names):
-                yield Batch(cells, range(first + places.start, first + places.stop))
+def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> TrainingTable:
+    """Read Parquet files as `read_training` reads one; the encoded rows are in a file in `folder`."""
+    table = ParquetFiles.of(paths, options.notation)
+    options.check(table)
+    need = FIXED + PER_ROW * table.height / MB
+    if need > options.memory:
+        raise UsageError(
+            f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are, more than the "
+            f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
+        )
+    _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
+    rows = ParquetRows.of(table, options.features(table), about["y"], present, categorical=options.categorical)
+    size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
+    if size > free:
+        raise UsageError(
+            f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left; set the "
+            "environment variable TMPDIR to a folder with more."
+        )
+    return TrainingTable(
+        X=rows.mapped(folder / "rows.npy"),
+        numeric=rows.numeric,
+        categorical=rows.categorical,
+        plan=replace(rows.plan, costs=costs),
+        memory=options.memory - need,
+        preprocess=rows.preprocess,
+        **about,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +136,17 @@ class ParquetRows:
         y: NDArray[Any],
         chosen: NDArray[np.bool_],
         *,
-        categorical: Sequence[str] = (),
+        categorical: Collection[str] = (),
     ) -> Self:
         """Fit the preprocessing to these columns; `y` are the labels of the rows chosen, `categorical` are codes."""
         classes, plan = len({*y.tolist()}), CellPlan(missing=table.notation.missing)
         moments, categories = dict[str, tuple[float, ...]](), dict[str, list[str | None]]()
         with progress("read columns", len(names)) as report:
             for name in names:
-                cells, found = _cells(table, table.whole([name]).only(chosen), name, coded=name in categorical)
+                batch = table.whole([name]).only(chosen)
+                if name in categorical:
+                    _check_whole(table, batch.frame[name])
+                cells, *_, found = read_features(table, batch, [name], categorical)
                 first = found.day_first if plan.day_first is None else plan.day_first
                 plan = replace(plan, dates=(*plan.dates, *found.dates), day_first=first)
                 if cells[name].n_unique() == classes:
@@ -175,21 +183,6 @@ class ParquetRows:
         del out
         found: NDArray[np.float32] = np.load(path, mmap_mode="r")
         return found
-
-
-def _cells(table: ParquetFiles, batch: Batch, name: str, *, coded: bool) -> tuple[pl.DataFrame, CellPlan]:
-    """Read a column as the numbers or texts of a model, with warnings of what may not be what it seems."""
-    values = batch.frame[name]
-    if coded and values.dtype.is_float():
-        present = values.drop_nulls().drop_nans()
-        if (present != present.round(0)).any():  # a block of whole numbers would be written without decimals
-            raise DataError(f"{table.path}: column {name!r} of --categorical has fractions; write its codes as text.")
-    kind = CATEGORIES if coded else kind_of(table, batch, name, table.notation.missing)
-    plan = cell_plan(table, batch, [name] if kind == DATES else [])
-    numeric, texts = ([], [name]) if kind == CATEGORIES else ([name], [])
-    cells = features(table, batch, numeric, texts, plan)
-    suspect(cells, [name] if kind == NUMBERS else [], plan.dates, [] if coded else texts, batch.frame)
-    return cells, plan
 
 
 def _categories(values: pl.Series) -> list[str | None]:
@@ -234,3 +227,10 @@ def _preprocess(moments: dict[str, tuple[float, ...]], categories: dict[str, lis
         constant = scale.var_ <= 10 * np.finfo(np.float64).eps * np.maximum(scale.var_, scale.mean_**2)
         scale.scale_ = np.where(constant, 1.0, np.sqrt(scale.var_))
     return fitted
+
+
+def _check_whole(table: ParquetFiles, codes: pl.Series) -> None:
+    """Raise an error for codes with fractions: a block of whole ones would be written without decimals."""
+    present = codes.drop_nulls().drop_nans() if codes.dtype.is_float() else codes.head(0)
+    if (present != present.round(0)).any():
+        raise DataError(f"{table.path}: column {codes.name!r} of --categorical has fractions; write its codes as text.")
