@@ -23,7 +23,8 @@ Point = NDArray[np.float64]  # w and, last, b
 class Sums(Protocol):
     """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
 
-    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
+    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call. One with an attribute
+    ``native`` is that block of the native core: then no method is called.
     """
 
     features: int
@@ -52,6 +53,11 @@ class LocalSums:
         kinds, tables = problem.kind.astype(np.int32), problem.loss.tables()
         data = native_data(problem.X, problem.centre)
         self.block = _native.LinearBlock(data, problem.sign, problem.weight, kinds, *tables, threads(n_jobs))
+
+    @property
+    def native(self) -> Any:
+        """The block of the native core."""
+        return self.block
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the native block, which has those that are not here."""
