@@ -147,6 +147,11 @@ class Block {
         run(*crew_, [&](Watch&) { block_.start(gamma.data()); });
     }
 
+    // The point, the relative gap and the number of epochs.
+    nb::tuple descend(double bias, double tol, double passes, Index most_epochs, double seconds) {
+        Descent found = run(*crew_, [&](Watch& watch) { return block_.descend(bias, tol, passes, most_epochs, watch); }, seconds);
+        return nb::make_tuple(to_numpy(std::move(found.point)), found.gap, found.epochs);
+    }
     nb::tuple newton(double sigma, std::optional<Vector> start, const nb::dict& settings) {
         Steps steps(block_.features(), start, sigma, settings);
         return steps.result(run(*crew_, [&](Watch& watch) {
@@ -205,6 +210,7 @@ void bind_linear(nb::module_& m) {
         .def("flags", &Block::flags)
         .def("gamma", &Block::gamma)
         .def("start", &Block::start, "gamma"_a.noconvert())
+        .def("descend", &Block::descend, "bias"_a, "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a)
         .def("newton", &Block::newton, "sigma"_a, "start"_a.noconvert().none(), "settings"_a)
         .def("attach", &Block::attach, "data"_a);
 }

@@ -7,7 +7,7 @@
 #include "cholesky.hpp"
 #include "elementary.hpp"
 #include "lanes/lanes.hpp"
-#include "linear/policy.hpp"
+#include "linear/linear_policy.hpp"
 
 namespace abstain {
 

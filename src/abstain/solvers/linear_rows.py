@@ -23,8 +23,8 @@ Point = NDArray[np.float64]  # w and, last, b
 class Sums(Protocol):
     """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
 
-    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call. One with an attribute
-    ``native`` is that block of the native core: then no method is called.
+    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call. Where an attribute
+    ``native`` is a block of the native core, none of these methods is called.
     """
 
     features: int
