@@ -1,9 +1,11 @@
 // The linear machine's sums over blocks of rows, for abstain.solvers.
+#include <nanobind/stl/optional.h>
+
 #include <atomic>
 #include <limits>
 
-#include "inputs.hpp"
-#include "linear/linear_block.hpp"
+#include "linear/block_sums.hpp"
+#include "newton.hpp"
 #include "rows.hpp"
 
 using namespace nanobind::literals;
@@ -66,13 +68,13 @@ struct Crew {
     explicit Crew(int threads) : pool(threads) {}
 };
 
-template <class Work> auto run(Crew& crew, Work&& work) {
+template <class Work> auto run(Crew& crew, Work&& work, double seconds = std::numeric_limits<double>::infinity()) {
     require(!crew.busy.exchange(true), "the block, or one that shares its threads, is in use by another call");
     struct Release {
         Crew& crew;
         ~Release() { crew.busy = false; }
     } release{crew};
-    return without_lock(nb::none(), std::numeric_limits<double>::infinity(), work);
+    return without_lock(nb::none(), seconds, work);
 }
 
 Index features_of(const LinearRows& rows) {
@@ -145,6 +147,19 @@ class Block {
         run(*crew_, [&](Watch&) { block_.start(gamma.data()); });
     }
 
+    // The point, the relative gap and the number of epochs.
+    nb::tuple descend(double bias, double tol, double passes, Index most_epochs, double seconds) {
+        Descent found = run(*crew_, [&](Watch& watch) { return block_.descend(bias, tol, passes, most_epochs, watch); }, seconds);
+        return nb::make_tuple(to_numpy(std::move(found.point)), found.gap, found.epochs);
+    }
+    nb::tuple newton(double sigma, std::optional<Vector> start, const nb::dict& settings) {
+        Steps steps(block_.features(), start, sigma, settings);
+        return steps.result(run(*crew_, [&](Watch& watch) {
+            BlockSums sums(block_, watch);
+            return steps.on(sums, watch);
+        }, steps.seconds()));
+    }
+
     void attach(const nb::dict& data) {
         HeldRows next = rows_of(data);
         require(count_of(next.rows) == block_.size() && features_of(next.rows) == block_.features(),
@@ -165,9 +180,16 @@ class Block {
     LinearBlock block_;
 };
 
+nb::tuple newton_on(nb::object sums, double sigma, std::optional<Vector> start, const nb::dict& settings) {
+    PythonSums given(std::move(sums));
+    Steps steps(given.features(), start, sigma, settings);
+    return steps.result(steps.on(given, Watch({}, steps.seconds())));
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
+    m.def("newton", newton_on, "sums"_a, "sigma"_a, "start"_a.noconvert().none(), "settings"_a);
     nb::class_<Block>(m, "LinearBlock")
         .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int, const Block*>(), "data"_a, "sign"_a.noconvert(),
              "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a,
@@ -188,6 +210,8 @@ void bind_linear(nb::module_& m) {
         .def("flags", &Block::flags)
         .def("gamma", &Block::gamma)
         .def("start", &Block::start, "gamma"_a.noconvert())
+        .def("descend", &Block::descend, "bias"_a, "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a)
+        .def("newton", &Block::newton, "sigma"_a, "start"_a.noconvert().none(), "settings"_a)
         .def("attach", &Block::attach, "data"_a);
 }
 

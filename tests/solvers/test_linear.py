@@ -211,7 +211,7 @@ def test_a_warm_start_takes_fewer_steps():
 class Remote(LocalSums):
     """Sums that count calls, as if each were a round of a cluster."""
 
-    at_once = 12
+    at_once, native = 12, None
 
     def __init__(self, problem):
         super().__init__(problem)

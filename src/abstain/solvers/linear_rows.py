@@ -21,7 +21,8 @@ Point = NDArray[np.float64]  # w and, last, b
 class Sums(Protocol):
     """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
 
-    If it has an attribute ``at_once``, the solver asks for the slopes at that many step lengths in one call.
+    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call. Where an attribute
+    ``native`` is a block of the native core, none of these methods is called.
     """
 
     features: int
@@ -50,6 +51,11 @@ class LocalSums:
         kinds, tables = problem.kind.astype(np.int32), problem.loss.tables()
         data = native_data(problem.X, problem.centre)
         self.block = _native.LinearBlock(data, problem.sign, problem.weight, kinds, *tables, threads(n_jobs))
+
+    @property
+    def native(self) -> Any:
+        """The block of the native core."""
+        return self.block
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the native block, which has all methods that are not here."""

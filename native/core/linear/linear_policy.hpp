@@ -1,0 +1,39 @@
+// Every tuned number of the linear machine's solvers.
+#pragma once
+
+#include "index.hpp"
+
+namespace abstain::linear_policy {
+
+// ---- Newton steps (linear_newton.cpp) ----
+
+inline constexpr double polished = 1e-15;  // relative gap below which nothing can be gained
+// Relative gap below which so many penalties that do not halve it mean rounding; and steps that do not halve the decrement.
+inline constexpr double rounded = 1e-10;
+inline constexpr int stalls = 3, idle_steps = 2;
+inline constexpr double growth = 3;         // of sigma
+inline constexpr double inner = 0.1;        // share of the change of the multipliers that the error of an inner problem may have
+inline constexpr double flat = 0.1;         // share of the first slope at which a line search may end
+inline constexpr int most_inner = 40;       // Newton steps of one inner problem
+inline constexpr int penalties = 60;        // values of sigma
+inline constexpr Index most_polished = 500;  // Newton steps after which polishing ends
+inline constexpr int trials = 60;           // step lengths of one line search, or calls for several
+inline constexpr int cg_steps = 200;        // of conjugate gradients, where the Hessian is not formed, and their accuracy
+inline constexpr double cg_accuracy = 0.1;
+inline constexpr double first_steps[] = {0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.3, 2.0, 5.0};  // for several at once
+
+// Entries of a point up to which a Hessian is factored here: beyond, LAPACK is faster.
+inline constexpr Index factored_here = 100;
+
+// ---- Coordinate descent (linear_descent.cpp) ----
+
+// Share of a row's largest multiplier below which it has not moved.
+inline constexpr double resting = 1e-12;
+
+// Epochs that a row which does not move is left out of at most. Text, 20,000 x 20,000: passes x1.4 (C = 1) at 3, x2.7 at 0.
+inline constexpr int longest_nap = 15;
+
+// A row is visited again at once if its part of the duality gap is so many times the mean.
+inline constexpr double waking = 0.01;
+
+}  // namespace abstain::linear_policy
