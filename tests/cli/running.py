@@ -1,7 +1,9 @@
 """How the tests run commands: in this process, on files in a folder of their own."""
 
+from functools import cache
+
 import numpy as np
-from typer.testing import CliRunner
+import typer.testing
 
 from abstain import load
 from abstain.cli.input.costs import stated_costs
@@ -9,9 +11,11 @@ from abstain.cli.main import app
 from abstain.cli.options import Given
 from abstain.estimators.unwrap import unguarded
 
+typer.testing._get_command = cache(typer.testing._get_command)  # else all options are made anew in every run
+
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return typer.testing.CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def stated(false_positive, false_negative, reject, matrix, classes, *, pos_label=None, decimal="."):
