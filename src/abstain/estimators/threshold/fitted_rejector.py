@@ -78,9 +78,9 @@ def tuned(
     if not isinstance(machine, CrossMachine):
         rule, placed = placed_rule(request, labels, rows, readout_of(machine, labels.n_classes))
         return Tuned(machine, rule, rows, placed, request.name, held_out)
-    if request.class_error is None:
+    if request.way != "class_error":
         raise ValueError('conformal="cross" gives p-values, on which only class_error can be stated; fit again.')
-    bound = class_error_bound(request.class_error, machine.calibration)
+    bound = class_error_bound(request.share, machine.calibration)
     machine = replace(machine, least=tuple(bound.cuts.values()))
     return Tuned(machine, p_value_rule(labels, machine.least), None, bound, request.name, held_out)
 
