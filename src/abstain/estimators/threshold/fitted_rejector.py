@@ -29,6 +29,7 @@ from abstain.rules.tuning.scored_rows import ScoredRows
 
 __all__ = ["Tuned", "TunedDecisions", "labels_for", "tuned"]
 
+Around = ResponseMachine | CrossMachine  # one classifier, or one for each fold
 NOT_HELD_OUT = (
     "the classifier that decides was fitted on their rows, also where folds gave the scores. Pass X and y that it was "
     "not fitted on, or fit again with {}."
@@ -63,12 +64,7 @@ def labels_for(parameters: Any, request: Request, y: Any) -> Labels:
 
 
 def tuned(
-    machine: ResponseMachine | CrossMachine,
-    request: Request,
-    labels: Labels,
-    rows: ScoredRows | None,
-    *,
-    held_out: bool = False,
+    machine: Around, request: Request, labels: Labels, rows: ScoredRows | None, *, held_out: bool = False
 ) -> Tuned:
     """Place the cuts that a request for these classes asks for; a promise needs rows that are held out."""
     flaw = "" if rows is None else rows.flaw
