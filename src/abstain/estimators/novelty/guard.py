@@ -192,11 +192,10 @@ def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
 
 def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_]:
     """Return True for rows of finite numbers that float32 can hold, and for all rows that are not numbers."""
-    values, n = rows.data if issparse(rows) else np.asarray(rows), number_of_rows(rows)
+    rows = rows.tocsr() if issparse(rows) else np.asarray(rows)
+    values, n = rows.data if issparse(rows) else rows, number_of_rows(rows)
     if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
         return np.ones(n, dtype=bool)  # nan is not <= LARGEST
-    rows = rows.tocsr() if issparse(rows) else values
-    values = rows.data if issparse(rows) else values
     beyond = ~((np.abs(values) <= LARGEST) | (nan & np.isnan(values)))
     if issparse(rows):
         return np.isin(np.arange(n), np.repeat(np.arange(n), np.diff(rows.indptr))[beyond], invert=True)

@@ -26,6 +26,7 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
+Around = ResponseMachine | CrossMachine  # one classifier, or one for each fold
 NOT_HELD_OUT = (
     "the classifier that decides was fitted on their rows, also where folds gave the scores. Pass X and y that it was "
     "not fitted on, or fit again with {}."
@@ -60,12 +61,7 @@ def labels_for(parameters: Any, request: Request, y: Any) -> Labels:
 
 
 def tuned(
-    machine: ResponseMachine | CrossMachine,
-    request: Request,
-    labels: Labels,
-    rows: ScoredRows | None,
-    *,
-    held_out: bool = False,
+    machine: Around, request: Request, labels: Labels, rows: ScoredRows | None, *, held_out: bool = False
 ) -> Tuned:
     """Place the cuts that a request for these classes asks for; a promise needs rows that are held out."""
     flaw = "" if rows is None else rows.flaw
@@ -75,9 +71,9 @@ def tuned(
     if not isinstance(machine, CrossMachine):
         rule, placed = placed_rule(request, labels, rows, readout_of(machine, labels.n_classes))
         return Tuned(machine, rule, rows, placed, request.name, held_out)
-    if request.class_error is None:
+    if request.way != "class_error":
         raise ValueError('conformal="cross" gives p-values, on which only class_error can be stated; fit again.')
-    bound = class_error_bound(request.class_error, machine.calibration)
+    bound = class_error_bound(request.share, machine.calibration)
     machine = replace(machine, least=tuple(bound.cuts.values()))
     return Tuned(machine, p_value_rule(labels, machine.least), None, bound, request.name, held_out)
 

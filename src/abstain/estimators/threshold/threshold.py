@@ -250,7 +250,7 @@ class ThresholdRejector(TunedDecisions):
         if request.promise is not None:
             refuse_unused(self, request.promise)
         X, y = indexable(X, y)
-        prefit, by_class = is_prefit(self), request.class_error is not None
+        prefit, by_class = is_prefit(self), request.way == "class_error"
         if prefit:
             check_is_fitted(self.estimator)
         labels = labels_for(self, request, self.estimator.classes_ if prefit else y)

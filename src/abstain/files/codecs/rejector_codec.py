@@ -126,11 +126,11 @@ def _tuned(
     machine = ResponseMachine.of(classifier, probabilities=probabilities)
     labels = labels_for(estimator, request, np.repeat(classes, 2))
     request = request.of_classes(labels)
-    if request.class_error is not None and (rows.weight != 1).any():
+    if request.way == "class_error" and (rows.weight != 1).any():
         raise ModelFileError("its calibration rows have weights, which class_error does not count.")
-    by_folds = request.max_error is not None and not rows.flaw
+    by_folds = request.way == "max_error" and not rows.flaw
     found = tuned(machine, request, labels, rows, held_out=held_out or by_folds)
-    if request.reject_rate is not None and _cuts(found.rule) != cuts:
+    if request.way == "reject_rate" and _cuts(found.rule) != cuts:
         found = tuned(machine, replace(request, for_new=False), labels, rows)
     return replace(found, held_out=held_out)
 

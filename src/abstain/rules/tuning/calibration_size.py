@@ -36,8 +36,8 @@ def calibration_sizes(request: Any, labels: Labels, counts: NDArray[np.intp], si
     if size is not None:
         share = float(size) / n if isinstance(size, int | np.integer) else float(size)
         return _of_each(share, counts)
-    if request.class_error is not None:
-        pairs = zip(request.class_error.items(), counts.tolist(), strict=True)
+    if request.way == "class_error":
+        pairs = zip(request.share.items(), counts.tolist(), strict=True)
         return [_for_rate(label, rate, count) for (label, rate), count in pairs]
     return _for_ceilings(request, labels, counts)
 
@@ -47,7 +47,7 @@ def _for_ceilings(request: Any, labels: Labels, counts: NDArray[np.intp]) -> lis
 
     Errors among accepted rows mix the classes, so that these must be as frequent as among new rows.
     """
-    ceiling, level, n = request.max_error, 1.0 - request.confidence, int(counts.sum())
+    ceiling, level, n = request.share, 1.0 - request.confidence, int(counts.sum())
     if isinstance(ceiling, ByAnswer):
         level /= len(ceiling.named)
         named = zip(ceiling.shares, counts.tolist(), strict=True)
@@ -69,7 +69,7 @@ def _checked(request: Any, ceiling: float, n: int, of: str = "") -> float:
     needed = rows_without_error(ceiling, 1.0 - request.confidence)
     if needed > MOST * n:
         raise ValueError(
-            f"max_error={request.max_error} with confidence={request.confidence:g} needs at least {needed} calibration "
+            f"max_error={request.share} with confidence={request.confidence:g} needs at least {needed} calibration "
             f"rows{of} even without errors, which are held out, and as many to fit on; there are {n} rows{of}. Use at "
             f"least {2 * needed} rows{of}, raise max_error, or lower confidence.{OTHERWISE}."
         )

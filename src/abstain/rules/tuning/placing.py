@@ -40,7 +40,7 @@ def placed_rule(
     """
     bound: ErrorBound | ClassErrorBound | None = None
     decider = _by_costs(request, labels)
-    if decider is None and request.class_error is not None:
+    if decider is None and request.way == "class_error":
         decider, bound = _by_class(request, rows, labels)
     elif decider is None:
         decider, bound = _by_rows(request, rows, labels)
@@ -65,15 +65,14 @@ def _by_rows(request: Request, rows: ScoredRows | None, labels: Labels) -> tuple
         return by_confidence(labels, np.full(labels.n_classes, -np.inf), by), None
     if two and method.for_costs is not None:
         return _by_labels(request, rows, labels), None
-    answered, share = rows.answered(by), request.reject_rate if request.max_error is None else request.max_error
-    band = two and not isinstance(share, ByAnswer)
-    if request.max_error is not None:
+    answered, band = rows.answered(by), two and not isinstance(request.share, ByAnswer)
+    if request.way == "max_error":
         order, above = (labels.answers[0], labels.answers[-1]), 0.0 if band else -np.inf
-        cuts, bound = certify(answered, request.max_error, request.confidence, order=order, above=above)
+        cuts, bound = certify(answered, request.share, request.confidence, order=order, above=above)
     elif costs is not None and method.for_answers is not None:
         cuts = method.for_answers(answered, costs)
     else:
-        cuts = cuts_within(answered, share, for_new=request.for_new)
+        cuts = cuts_within(answered, request.share, for_new=request.for_new)
     return Cuts.at(rows.band(cuts), 0.0, labels.answers) if band else by_confidence(labels, cuts, by), bound
 
 
@@ -82,7 +81,7 @@ def _by_labels(request: Request, rows: ScoredRows, labels: Labels) -> Decider:
     method: Any = request.method
     costs, cut = request.costs, 0.0
     if costs is None:
-        thresholds = method.for_budget(rows, request.reject_rate, for_new=request.for_new)
+        thresholds = method.for_budget(rows, request.share, for_new=request.for_new)
     else:
         thresholds = method.for_costs(rows, costs)
     if method.forced_cut is not None:
@@ -99,7 +98,7 @@ def by_confidence(labels: Labels, cuts: NDArray[np.float64], by: Any = "lead") -
 def _by_class(request: Request, rows: Any, labels: Labels) -> tuple[Decider, ClassErrorBound]:
     """Keep promises by true class by cuts on the scores."""
     calibration = ClassCalibration.of([(rows.score, rows.code)], labels.n_classes)
-    bound = class_error_bound(request.class_error, calibration)
+    bound = class_error_bound(request.share, calibration)
     if labels.n_classes > 2:
         return Sets(np.array([*bound.cuts.values()])), bound
     thresholds = two_thresholds(bound)

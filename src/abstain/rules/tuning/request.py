@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
@@ -31,36 +31,34 @@ class Request:
 
     Attributes
     ----------
+    way : str or None
+        Which of `WAYS` was requested.
     costs : CostTable or None
         Costs, whose sum is minimised.
-    by_row : bool
-        Whether each row that is decided comes with costs of its own.
-    reject_rate : float, (float, float), dict, ByAnswer or None
-        The largest share of rejects among all rows, in the (negative, positive) class, or by the class answered.
-    max_error : float, (float, float), dict, ByAnswer or None
-        The ceiling on the error among all accepted rows, those of the (negative, positive) class, or those answered so.
+    share : float, (float, float), dict, ByAnswer or None
+        For "reject_rate" the largest share of rejects, and for "max_error" the ceiling on the error among the accepted:
+        of all rows, of the (negative, positive) class, or by the class answered. For "class_error" the largest share
+        of each true class that is answered wrongly; a dict of all classes, in order, once they are known.
     confidence : float
         The confidence with which the ceiling holds.
     method : Method
         How thresholds are placed.
     name : str
         The name of the method.
-    class_error : float, dict or None
-        The largest share of each true class that is answered wrongly; a dict of all classes, in order, once they are
-        known.
+    by_row : bool
+        Whether each row that is decided comes with costs of its own.
     for_new : bool
         Whether a budget is kept on new rows; False, on the rows that it was placed on, as in files of version 0.2.
     """
 
+    way: Any
     costs: CostTable | None
-    reject_rate: Any
-    max_error: Any
+    share: Any
     confidence: float
     method: Method
     name: str
-    class_error: Any = None
-    for_new: bool = True
     by_row: bool = False
+    for_new: bool = True
 
     @classmethod
     def of(cls, parameters: Any, *, by_row: bool = False) -> Self:
@@ -89,82 +87,70 @@ class Request:
             raise ValueError(f"row_costs and {others[0]} are given together; decide by one of them.")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
-        reject_rate, max_error, class_error = (_shares(one, getattr(parameters, one)) for one in WAYS[1:])
-        if method.for_costs is not None and (max_error is not None or isinstance(reject_rate, dict)):
+        way: Any = "costs" if by_row else next(iter(given), None)
+        share = None if way in (None, "costs") else _shares(way, getattr(parameters, way))
+        if way == "class_error" and parameters.method != AUTO:
+            raise ValueError(
+                f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its "
+                'own method, so leave method out, or use method="auto".'
+            )
+        if method.for_costs is not None and (way == "max_error" or isinstance(share, dict)):
             why = "chooses the cut of the forced answer, by which the dict reject_rate is stated"
-            if max_error is not None:
+            if way == "max_error":
                 why = (
                     "chooses its two thresholds by the labels, but max_error can be certified only for a sequence of "
                     "thresholds fixed without them"
                 )
             raise ValueError(f'method="{parameters.method}" {why}; use method="symmetric" or method="chow".')
-        if class_error is not None and parameters.method != AUTO:
-            raise ValueError(
-                f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its "
-                'own method, so leave method out, or use method="auto".'
-            )
-        name = name if class_error is None else CONFORMAL
-        return cls(costs, reject_rate, max_error, confidence, method, name, class_error, by_row=by_row)
+        name = CONFORMAL if way == "class_error" else name
+        return cls(way, costs, share, confidence, method, name, by_row)
 
     def of_classes(self, labels: Labels) -> Self:
         """Return the request with costs and shares for these classes, also if they were stated by name."""
-        stated = {"reject_rate": self.reject_rate, "max_error": self.max_error}
-        named = {name: share for name, share in stated.items() if isinstance(share, dict)}
-        ordered: dict[str, Any] = {name: ByAnswer.of(name, share, labels.classes) for name, share in named.items()}
-        if isinstance(self.reject_rate, tuple):
-            ordered["reject_rate"] = self.reject_rate[:: labels.orientation]
-        if self.class_error is not None:
-            ordered["class_error"] = named_rates(self.class_error, labels.classes)
-        if self.costs is not None:
-            ordered["costs"] = self.costs.named(labels)
-        found = replace(self, **ordered)
+        costs, share = None if self.costs is None else self.costs.named(labels), self.share
+        if self.way == "class_error":
+            share = named_rates(share, labels.classes)
+        elif isinstance(share, dict):
+            share = ByAnswer.of(self.way, share, labels.classes)
+        elif isinstance(share, tuple) and self.way == "reject_rate":
+            share = share[:: labels.orientation]
         if labels.n_classes > 2:
-            found.check_several(labels)
-        return found
+            self._check_several(labels)
+        return replace(self, costs=costs, share=share)
 
-    def check_several(self, labels: Labels) -> None:
+    def _check_several(self, labels: Labels) -> None:
         """Raise an error if something has no meaning for more than two classes."""
-        n = labels.n_classes
-        for name in ("reject_rate", "max_error"):
-            if isinstance(pair := getattr(self, name), tuple):
-                raise ValueError(  # noqa: TRY004 (as for every bad parameter)
-                    f"{name}={pair!r} is for a negative and a positive class, and y has {n} classes; give one number, "
-                    f"or a dict by the class answered, {name}={{{labels.classes.tolist()[0]!r}: {pair[0]}, ...}}."
-                )
-        if self.reject_rate is not None and self.method.for_costs is not None:
+        n, first, two = labels.n_classes, labels.classes.tolist()[0], self.method.for_costs is not None
+        if isinstance(self.share, tuple):
+            raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+                f"{self.way}={self.share!r} is for a negative and a positive class, and y has {n} classes; give one "
+                f"number, or a dict by the class answered, {self.way}={{{first!r}: {self.share[0]}, ...}}."
+            )
+        if self.way == "reject_rate" and two:
             raise ValueError(
                 f'method={self.name!r} with reject_rate is for two classes, and y has {n}; use method="symmetric" or '
                 'method="chow", with one share or a dict by the class answered.'
             )
-        if self.costs is not None and self.method.for_costs is not None and self.method.for_answers is None:
+        if self.way == "costs" and two and self.method.for_answers is None:
             raise ValueError(f"method={self.name!r} is for two classes, and y has {n}; use another method.")
 
     def warn_if_assumed(self, labels: Labels, pos_label: Any) -> None:
         """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
         if labels.n_classes > 2:
             return
-        asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
-        pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
         if self.costs is not None:
             warn_if_assumed(self.costs, labels.classes, pos_label)
-        elif pairs and pos_label is None and isinstance(labels.positive, str):
-            (name, value), *_ = pairs.items()
+        elif isinstance(self.share, tuple) and pos_label is None and isinstance(labels.positive, str):
             warn_caller(
-                f"pos_label is not given, and {name}={value} is for the (negative, positive) class: "
+                f"pos_label is not given, and {self.way}={self.share} is for the (negative, positive) class: "
                 f"{labels.positive!r} is taken as the positive class because it sorts last. Pass "
                 f"pos_label={labels.positive!r} or pos_label={labels.negative!r}."
             )
 
     @property
-    def way(self) -> Literal["costs", "reject_rate", "max_error", "class_error"] | None:
-        """Which of the four was requested."""
-        stated: Any = (name for name in WAYS if getattr(self, name) is not None)
-        return "costs" if self.by_row else next(stated, None)
-
-    @property
-    def promise(self) -> Literal["max_error", "class_error"] | None:
+    def promise(self) -> str | None:
         """Which of the two that hold only on rows that the classifier was not fitted on, if one was requested."""
-        return self.way if self.way in ("max_error", "class_error") else None
+        return self.way if self.way in OPEN else None
 
     @property
     def needs_rows(self) -> bool:
@@ -173,9 +159,7 @@ class Request:
 
 
 def _shares(name: str, given: Any) -> Any:
-    """Read one share, the pair (negative, positive), or a dict by class, each in [0, 1]; None if none is given."""
-    if given is None:
-        return None
+    """Read one share, the pair (negative, positive), or a dict by class, each in [0, 1]."""
     value = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(value, Mapping):
         found: Any = {label: real_number(f"{name}[{label!r}]", one) for label, one in value.items()}
