@@ -76,8 +76,6 @@ def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Cal
 @command_of(
     *("output", "splits", "csv", "force"),
     output=option(Path, "FOLDER", "For the output.", "--output", "-o", default=Path("demo")),
-    splits=option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
-    csv=option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
 )
 def demo() -> None:
     """Show on biopsies what a reject option saves, with a picture."""
@@ -104,10 +102,6 @@ def fit() -> None:
 @command_of(
     *("model", "data", "output", "prefix", "spreadsheet_safe", *NOTATION, "json", "force"),
     output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
-    prefix=option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
-    spreadsheet_safe=option(
-        bool, None, "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.", default=True
-    ),
 )
 def predict() -> None:
     """Write each row with label, rejected, reason, score and the expected costs of the decisions.
@@ -124,8 +118,6 @@ def predict() -> None:
 @command_of(
     *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
     target=option(str | None, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
-    report=option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
-    id=option(str | None, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
 )
 def evaluate() -> None:
     """Evaluate a model on labelled rows that it was not trained on."""
@@ -149,21 +141,17 @@ def evaluate() -> None:
         "Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
         "largest share of rows like these that it rejects.",
     ),
-    folds=option(int, "N", "Number of cross-validation folds.", default=5, min=2),
 )
 def compare() -> None:
     """Compare all rules on your data: cross-validated mean costs with intervals."""
 
 
-@command_of("model", "onnx", "force", onnx=option(Path, "FILE", "ONNX file to write.", "--onnx", default=...))
+@command_of("model", "onnx", "force")
 def export() -> None:
     """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
 
 
-@command_of(
-    "name",
-    name=(str | None, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
-)
+@command_of("name")
 def reproduce() -> None:
     """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
 

@@ -156,6 +156,17 @@ OPTIONS: dict[str, Option] = {
     ),
     "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),
     "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
+    "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
+    "csv": option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
+    "prefix": option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
+    "spreadsheet_safe": option(
+        bool, None, "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.", default=True
+    ),
+    "report": option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
+    "id": option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
+    "folds": option(int, "N", "Number of cross-validation folds.", default=5, min=2),
+    "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
+    "name": (TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
 }
 
 

@@ -156,8 +156,9 @@ def peak(model, data, out, chunk=None):
         "import sys\nfrom abstain.cli.tables import csv_records\n"
         f"csv_records.CHUNK = {chunk} or csv_records.CHUNK\n"
         "from abstain.cli.commands.predict import predict\nfrom abstain.cli.input.models import load_model\n"
-        "from pathlib import Path\n"
-        "predict(load_model(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3]), force=True)\n"
+        "from abstain.cli.options import Given\nfrom pathlib import Path\n"
+        "given = Given(data=Path(sys.argv[2]), output=Path(sys.argv[3]), force=True)\n"
+        "predict(load_model(Path(sys.argv[1])), given)\n"
         "status = Path('/proc/self/status').read_text(encoding='utf-8')\n"
         "print(next(line for line in status.splitlines() if line.startswith('VmHWM')).split()[1])"
     )

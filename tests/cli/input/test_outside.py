@@ -8,7 +8,7 @@ import pytest
 
 from abstain import Costs, RejectSVC, ThresholdRejector, load
 from abstain.cli.input import models
-from abstain.cli.input.outside_notes import seen_of
+from abstain.cli.input.models import seen_of
 from abstain.estimators.novelty import column_range as seen_column
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.preprocessing import default_pipeline

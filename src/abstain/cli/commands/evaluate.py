@@ -17,8 +17,7 @@ def command(given: Given) -> None:
     """Run the command."""
     report = given.report
     check_free(report, force=given.force, inputs=[given.model, given.data])
-    asked = {"id": given.id, "notation": given.notation, "drop_unlabelled": given.drop_unlabelled}
-    judged = Judged.of(load_model(given.model), given.data, given.target, **asked)
+    judged = Judged.of(load_model(given.model), given)
     if report is not None:
         write_evaluation(judged, report, force=given.force)
     facts = evaluation_facts(judged) | {"drift": drift_facts(judged.drift)}

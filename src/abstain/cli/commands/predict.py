@@ -3,71 +3,57 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
-from abstain.cli.input.deciding import Deciding, drift_facts
+from abstain.cli.input.deciding import NOTED, Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
-from abstain.cli.input.outside_notes import NOTED
 from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, write_csv, writing
 from abstain.cli.output.printing import print_drift, print_facts, print_json
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import PLAIN, opened
-from abstain.rules.decisions import action_names
+from abstain.cli.tables.read_table import opened
 
 
 def command(given: Given) -> None:
     """Run the command."""
-    output, notation = given.output, given.notation
-    if given.json and output is None:
+    if given.json and given.output is None:
         raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
-    check_free(output, force=given.force, inputs=[given.model, given.data])
-    asked = {"prefix": given.prefix, "safe": given.spreadsheet_safe, "notation": notation, "force": given.force}
-    counted = predict(load_model(given.model), given.data, output, **asked)
+    check_free(given.output, force=given.force, inputs=[given.model, given.data])
+    counted = predict(load_model(given.model), given)
     if given.json:
         print_json(counted)
-    elif output is not None:
+    elif given.output is not None:
         print_facts({name: value for name, value in counted.items() if name not in (*NOTED, "drift")})
         print_drift(counted["drift"])
 
 
-def predict(
-    model: FittedModel,
-    data: Path,
-    output: Path | None,
-    *,
-    prefix: str = "",
-    safe: bool = True,
-    notation: Notation = PLAIN,
-    force: bool = False,
-) -> dict[str, Any]:
+def predict(model: FittedModel, given: Given) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
+    data, output, notation = given.data, given.output, given.notation
     rows, rejected, novel, deciding = 0, 0, 0, Deciding(model, notation)
-    names = [prefix + name for name in added_names(model)]
+    names = [given.prefix + name for name in added_names(model)]
     with opened(data, notation, "predict") as table:
         model.check(table)
         if taken := [name for name in names if name in table.columns]:
             raise DataError(
                 f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
             )
-        written: dict[str, Any] = {"separator": table.separator, "decimal": notation.decimal, "safe": safe}
-        with writing(output, force=force) as file:
+        how = {"separator": table.separator, "decimal": notation.decimal, "safe": given.spreadsheet_safe}
+        with writing(output, force=given.force) as file:
             for batch in table.batches:
                 decided = deciding.decide(table, batch)
                 scores = decided.score.reshape(len(decided), -1).T
                 values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
                 added = [pl.Series(name, value) for name, value in zip(names, values, strict=True)]
-                write_csv(batch.frame.with_columns(added), file, header=rows == 0, **written)
+                write_csv(batch.frame.with_columns(added), file, header=rows == 0, **how)
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())
                 novel += int((decided.reason == "novel").sum())
-    drift, outside = deciding.drift(), deciding.outside
+    drift = deciding.drift()
     drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
-    for words in outside.words() + drifted:  # otherwise the summary says that they have drifted
+    for words in deciding.words() + drifted:  # otherwise the summary says that they have drifted
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
     return {
         "output": None if output is None else str(output),
@@ -77,7 +63,7 @@ def predict(
         "ambiguous": rejected - novel,
         "novel": novel,
         **model.named,
-        **outside.facts(),
+        **deciding.facts(),
         "drift": drift_facts(drift),
     }
 
@@ -85,5 +71,5 @@ def predict(
 def added_names(model: FittedModel) -> list[str]:
     """The columns that predict adds: a score, of several classes one for each, and a cost of each action."""
     scores = ["score"] if model.positive is not None else [f"score_{label}" for label in model.classes]
-    costs = [f"cost_{name}" for name in action_names(model.rule.labels, model.rule.costs)]
+    costs = [f"cost_{name}" for name in model.rule.titles]
     return ["label", "rejected", "reason", *scores, *costs]

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.options import Given
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable
 
@@ -32,27 +33,22 @@ TWO_ONLY = {
 
 
 def checked_classes(
-    table: InputTable,
-    batch: Batch,
-    target: str,
-    y: NDArray[Any],
-    *,
-    pos_label: str | None,
-    only_two: str | None = None,
+    table: InputTable, batch: Batch, y: NDArray[Any], given: Given, only_two: str | None = None
 ) -> tuple[str, ...]:
-    """The classes: two as (negative, positive), or more in order.
+    """The classes of labels: two as (negative, positive), or more in order.
 
     Parameters
     ----------
-    table, batch, target
+    table, batch
         Where the labels are from, for messages.
     y : ndarray of str
         The labels.
-    pos_label : str or None
-        The positive one of two classes; the last if None.
+    given : Given
+        The options; without --pos-label the last of two classes is the positive one.
     only_two : str or None
         An option of `TWO_ONLY` that was given, so that a third class is an error.
     """
+    target, pos_label = given.target, given.pos_label
     classes = _sorted({*y})
     if len(classes) == 1:
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")

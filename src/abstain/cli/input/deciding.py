@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
-from abstain.cli.exit_codes import DataError, listed, some
-from abstain.cli.input.columns import features, labels
+import numpy as np
+import polars as pl
+
+from abstain.cli.exit_codes import DataError
+from abstain.cli.input.columns import features
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.outside_notes import OutsideTraining
-from abstain.cli.tables.notation import Notation, number_of
+from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
+from abstain.estimators.novelty.column_range import SeenNumbers
+from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
 from abstain.estimators.unwrap import decide
+
+NOTED = ("unseen categories", "outside the range", "newly missing")  # facts that notes give in words
+CHANCE = 0.05  # of a note on any range of columns, if all rows are like the training rows
 
 
 class Deciding:
@@ -25,20 +30,20 @@ class Deciding:
     ----------
     model : FittedModel
         With the notation of the table; without a guard there is nothing to compare rows with.
-    outside : OutsideTraining
-        Values that the training rows did not have.
+    outside : Outside
+        Values that the training rows did not have; only categories are known if the model has no guard.
     """
 
     def __init__(self, model: FittedModel, notation: Notation) -> None:
         self.model = model.reading(notation)
-        self.outside = OutsideTraining(model.seen, model.plan.dates)
-        self._counts: DriftCounts | None = None
+        self.outside: Any = 0  # the start of a sum over batches
+        self._counts: Any = 0
 
     def decide(self, table: InputTable, batch: Batch) -> Any:
         """Decide on the rows of a batch, and count them."""
         model = self.model
         cells = features(table, batch, model.numeric, model.categorical, model.plan)
-        self.outside.add(cells)
+        self.outside += model.seen.outside(cells)
         if not model.imputes:
             _check_present(cells, table, batch)
         try:
@@ -54,16 +59,46 @@ class Deciding:
         guarded, X = guarded_rows(self.model.estimator, rows)
         now = guarded._fitted_
         found, unusual = now.decided(X, row_costs), now.guard.unusual(X)
-        new = DriftCounts.of_decided(guarded, X, unusual, found)
-        self._counts = new if self._counts is None else self._counts + new
+        self._counts += DriftCounts.of_decided(guarded, X, unusual, found)
         return now.without(found, now.guard.novel(unusual))
 
     def drift(self) -> Drift | None:
-        """Return the tests on all batches; None without a guard or rows."""
-        return None if self._counts is None else drift_of(self.model.estimator, self._counts)
+        """Return the tests on all batches; None without a guard."""
+        return drift_of(self.model.estimator, self._counts) if self.model.guarded else None
+
+    def words(self) -> list[str]:
+        """One sentence for each of the columns with the most values outside, then how many more there are.
+
+        A few numbers just outside the range are to be expected of rows like the training rows, and are left out.
+        """
+        columns = self.outside.columns
+        tests = 2 * max(1, sum(isinstance(column.seen, SeenNumbers) for column in columns))
+        said = tuple(column for column in columns if _surprising(column, CHANCE / tests))
+        return Outside(self.outside.rows, said).words(dates=self.model.plan.dates)
+
+    def facts(self) -> dict[str, list[dict[str, Any]]]:
+        """Records of values outside by column; only of unseen categories if nothing else is known about training."""
+        found = self.outside.facts()
+        return found if self.model.seen.rows else {"unseen categories": found["unseen categories"]}
 
 
-def _check_present(cells: Any, table: InputTable, batch: Batch) -> None:
+def _surprising(column: OutsideColumn, level: float) -> bool:
+    """Whether cells are outside for another reason than chance, by far more than the range, or not in a range.
+
+    Of n + N rows alike, k of the N new ones are the k largest with the probability C(N, k) / C(n + N, k).
+    """
+    seen = column.seen
+    if not isinstance(seen, SeenNumbers) or not seen.present or column.unseen_rows or column.newly_missing:
+        return True
+    width, new = seen.largest - seen.smallest, column.rows - column.missing
+    if column.smallest < seen.smallest - width or column.largest > seen.largest + width:
+        return True
+    k = np.arange(max(column.below, column.above))
+    chance = np.log(np.maximum(new - k, 1)) - np.log(seen.present + new - k)
+    return bool(chance.sum() <= np.log(level))
+
+
+def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:
     """Raise an error for missing numbers, which a machine without the default pipeline does not impute."""
     for column in cells.get_columns():
         absent = column.is_nan().arg_true()
@@ -89,48 +124,3 @@ def drift_facts(drift: Drift | None) -> dict[str, Any] | None:
         "differences": [{key: getattr(test, name) for key, name in names.items()} for test in drift.significant],
         "sentence": drift.sentence,
     }
-
-
-def target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
-    """The only column not used by the model that contains only the model's classes."""
-    classes = {str(label) for label in model.classes}
-    read = {*model.numeric, *model.categorical}
-    others = [name for name in table.columns if name not in read]
-    held = {name: _held(table, batch, name, model.plan.missing) for name in others}
-    found = [name for name in others if held[name] and held[name] <= classes]
-    if len(found) == 1:
-        return found[0]
-    way = "specify the column of the labels with --target"
-    if found:
-        why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
-    elif others:
-        names = ", ".join(repr(name) for name in others[:5])
-        shown = listed([str(label) for label in model.classes])
-        why = f"none of the columns {names} contains only the model's classes, {shown}{_nearest(classes, held)}"
-        way = f"write the labels in the same way, or {way}"
-    else:
-        why = "all columns are features of the model"
-    raise DataError(f"{table.path}: {why}; {way}.")
-
-
-def _held(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> set[str]:
-    """The labels in a column; none if it is of another type."""
-    try:
-        return {*labels(table, batch, name, missing)} - {None}
-    except DataError:
-        return set()
-
-
-def _nearest(classes: set[str], held: dict[str, set[str]]) -> str:
-    """Name the column whose labels are most like the classes: written in another way, as 0 for 0.0, or the fewest."""
-    alike = {*map(_plain, classes)}
-    found = [name for name in held if held[name]]
-    if not found:
-        return ""
-    name = min(found, key=lambda name: (not {*map(_plain, held[name])} <= alike, len(held[name])))
-    return f"; column {name!r} contains {some(sorted(held[name]), 3)}"
-
-
-def _plain(label: str) -> str:
-    """A label regardless of case and of how a number is written."""
-    return label.strip().lower() if math.isnan(number_of(label)) else str(float(label))

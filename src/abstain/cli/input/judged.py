@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +13,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import Note
+from abstain.cli.exit_codes import DataError, Note, listed, some
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
-from abstain.cli.input.deciding import Deciding, target_of
+from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.models import FittedModel
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import PLAIN, opened
+from abstain.cli.options import Given
+from abstain.cli.tables.notation import number_of
+from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.drift_result import Drift
 from abstain.metrics.counts import Counts
 from abstain.metrics.outcomes import Outcomes
@@ -65,25 +68,17 @@ class Judged:
     drift: Drift | None = None
 
     @classmethod
-    def of(
-        cls,
-        model: FittedModel,
-        path: Path,
-        target: str | None = None,
-        *,
-        id: str | None = None,  # noqa: A002 (the name of the option)
-        notation: Notation = PLAIN,
-        drop_unlabelled: bool = False,
-    ) -> Self:
-        """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
+    def of(cls, model: FittedModel, given: Given) -> Self:
+        """Read the labelled table of the options and decide its rows, one batch at a time."""
+        path, target, notation = given.data, given.target, given.notation
         found, costs, places, empty = list[tuple[Any, ...]](), list[Any](), list[str](), list[int]()
         deciding = Deciding(model, notation)
         model = deciding.model
         with opened(path, notation, "evaluate") as table:
             model.check(table)
-            table.check_has([] if id is None else [id], "--id")
+            table.check_has([] if given.id is None else [given.id], "--id")
             for whole in table.batches:
-                target = target or target_of(model, table, whole)
+                target = target or _target_of(model, table, whole)
                 table.check_has([target], "--target")
                 text = labels(table, whole, target, model.plan.missing)
                 present = np.array([label is not None for label in text])
@@ -95,14 +90,14 @@ class Judged:
                 found.append((truth, decided.label, decided.score, decided.forced, decided.reason == "novel"))
                 costs.append(model.row_costs(table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
-                places.extend(lines if id is None else row_names(table, batch, id, lines))
-        if empty and not (drop_unlabelled and found):
+                places.extend(lines if given.id is None else row_names(table, batch, given.id, lines))
+        if empty and not (given.drop_unlabelled and found):
             raise unlabelled(table, str(target), len(empty), empty[0])
-        for words in deciding.outside.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
+        for words in deciding.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         by_row = np.concatenate(costs) if model.plan.costs else None
         y_true, y_pred, score, forced, novel = map(np.concatenate, zip(*found, strict=True))
-        outside, drift = deciding.outside.facts(), deciding.drift()
+        outside, drift = deciding.facts(), deciding.drift()
         return cls(model, path, places, y_true, y_pred, score, forced, by_row, outside, novel, drift)
 
     @property
@@ -134,3 +129,48 @@ class Judged:
     def counts(self) -> Counts:
         """The rows by true class and decision."""
         return counted(self.outcomes)
+
+
+def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
+    """The only column not used by the model that contains only the model's classes."""
+    classes = {str(label) for label in model.classes}
+    read = {*model.numeric, *model.categorical}
+    others = [name for name in table.columns if name not in read]
+    held = {name: _held(table, batch, name, model.plan.missing) for name in others}
+    found = [name for name in others if held[name] and held[name] <= classes]
+    if len(found) == 1:
+        return found[0]
+    way = "specify the column of the labels with --target"
+    if found:
+        why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
+    elif others:
+        names = ", ".join(repr(name) for name in others[:5])
+        shown = listed([str(label) for label in model.classes])
+        why = f"none of the columns {names} contains only the model's classes, {shown}{_nearest(classes, held)}"
+        way = f"write the labels in the same way, or {way}"
+    else:
+        why = "all columns are features of the model"
+    raise DataError(f"{table.path}: {why}; {way}.")
+
+
+def _held(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> set[str]:
+    """The labels in a column; none if it is of another type."""
+    try:
+        return {*labels(table, batch, name, missing)} - {None}
+    except DataError:
+        return set()
+
+
+def _nearest(classes: set[str], held: dict[str, set[str]]) -> str:
+    """Name the column whose labels are most like the classes: written in another way, as 0 for 0.0, or the fewest."""
+    alike = {*map(_plain, classes)}
+    found = [name for name in held if held[name]]
+    if not found:
+        return ""
+    name = min(found, key=lambda name: (not {*map(_plain, held[name])} <= alike, len(held[name])))
+    return f"; column {name!r} contains {some(sorted(held[name]), 3)}"
+
+
+def _plain(label: str) -> str:
+    """A label regardless of case and of how a number is written."""
+    return label.strip().lower() if math.isnan(number_of(label)) else str(float(label))

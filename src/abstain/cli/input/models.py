@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,15 +15,15 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError, listed
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
-from abstain.cli.input.outside_notes import seen_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.files.format.errors import ModelFileError
 from abstain.files.load import load
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default
-from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
+from abstain.preprocessing import CATEGORICAL, NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +159,28 @@ def load_estimator(path: Path) -> Any:
         raise UsageError(str(error)) from error
     except (ValueError, OSError) as error:
         raise DataError(f"{path} cannot be read as a model file: {error}") from error
+
+
+def seen_of(estimator: Any, preprocess: Any, read: Collection[str]) -> SeenColumns:
+    """What training had in the columns that a model reads: its own counts, or the categories of its preprocessing."""
+    known, named = {} if preprocess is None else _categories(preprocess), {*read}
+    own = getattr(estimator, "seen_", None)
+    if own is None:
+        return SeenColumns.of_categories(known)
+    return SeenColumns(own.rows, tuple(_complete(column, known) for column in own if column.name in named))
+
+
+def _complete(column: SeenColumn, known: dict[str, list[str]]) -> SeenColumn:
+    """The column with all its categories, where it has more than are counted and the preprocessing has them."""
+    if not isinstance(column, SeenCategories) or not column.rest or column.name not in known:
+        return column
+    return replace(column, counts=dict.fromkeys(known[str(column.name)], 0), rest=0)
+
+
+def _categories(preprocess: Any) -> dict[str, list[str]]:
+    """The categories of each categorical column of the default preprocessing."""
+    parts = {name: list(columns) for name, _, columns in preprocess.transformers_}
+    if CATEGORICAL not in parts:
+        return {}
+    known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
+    return {name: texts.tolist() for name, texts in zip(parts[CATEGORICAL], known, strict=True)}

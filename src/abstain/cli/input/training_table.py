@@ -174,8 +174,7 @@ class TableOptions:
                 raise unlabelled(table, given.target, count, batch.places[int(np.argmin(present))])
             warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
             batch, y = batch.only(present), y[present]
-        of = {"pos_label": given.pos_label, "only_two": self.costs.only_two}
-        classes = checked_classes(table, batch, given.target, y, **of)
+        classes = checked_classes(table, batch, y, given, self.costs.only_two)
         groups = None if given.groups is None else _groups(table, batch, given.groups, missing)
         plan = self.costs.plan(table.columns, classes)
         by_row = row_costs_of(CellPlan(missing=missing, costs=plan), table, batch, len(classes))
