@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -26,7 +25,7 @@ from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.svm.one_class import OneClassSVM
-from abstain.files.codecs.rule_codec import rule_from, rule_state
+from abstain.files.codecs.rule_codec import rule_state
 from abstain.files.format import schema
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
@@ -69,19 +68,11 @@ def guard_parts(estimator: NoveltyRejector) -> Parts:
     return state, own | schema.prefixed(arrays, SEEN)
 
 
-def guarded_classes(given: Any) -> NDArray[Any]:
-    """Return the classes of the rule in a file."""
-    return rule_from(given, lambda _: (0,))[0]
-
-
 def guard_from(estimator: Any, fields: schema.Fields, arrays: Arrays, classifier: Any, detector: Any) -> Guarded:
     """Make the fitted value from fields and arrays, around a fitted classifier and a fitted detector.
 
     `guard_parts` compares them with each other and with the parameters.
     """
-    classes = guarded_classes(fields.take("rule", dict))
-    if classes.tolist() != classifier.classes_.tolist():
-        raise ModelFileError("the classes of its classifier differ from those of its rule.")
     own = schema.beside(arrays, SEEN)
     schema.fitting(own, OWN | (CHOICES if "choices" in own else {}), "guard", {})
     scores = own["unusual"]

@@ -59,9 +59,7 @@ def _same(first: Any, second: Any) -> bool:
     if is_dataclass(first):
         return all(_same(getattr(first, one.name), getattr(second, one.name)) for one in fields_of(first))
     if isinstance(first, np.ndarray):
-        return (first.dtype, first.shape, first.tolist()) == (second.dtype, second.shape, second.tolist()) or (
-            first.dtype.kind == "f" and np.array_equal(first, second, equal_nan=True)
-        )
+        return first.dtype == second.dtype and np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
     if isinstance(first, tuple | list):
         return len(first) == len(second) and all(map(_same, first, second))
     return bool(first == second) or repr(first) == repr(second)
