@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
-from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, guard_parts, guarded_classes
-from abstain.files.codecs.rejector_codec import classes_and_cuts, is_prefit, rejector_from, rejector_parts
+from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, guard_parts
+from abstain.files.codecs.rejector_codec import is_prefit, rejector_from, rejector_parts
+from abstain.files.codecs.rule_codec import rule_from
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
@@ -184,10 +185,19 @@ def _pipeline(fields: Fields, arrays: Arrays, around: str, classes: Any) -> Pipe
     return pipeline
 
 
+def _inside(around: str, fields: Fields, arrays: Arrays, counts: Callable[[int], tuple[int, ...]]) -> tuple[Any, Any]:
+    """Make the classifier of a rejector, which has its classes; return the cuts of the rejector's rule too."""
+    classes, cuts = rule_from(fields.take("rule"), counts)
+    classifier = _restored(fields.take("classifier"), within(arrays, CLASSIFIER_PREFIX), around, classes)
+    if classifier.classes_.tolist() != classes.tolist():
+        raise ModelFileError("the classes of its classifier differ from those of its rule.")
+    return classifier, cuts
+
+
 def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
-    classes, _ = classes_and_cuts(fields.take("rule"))
-    classifier = _restored(fields.take("classifier"), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
+    # three cuts for two classes, one each for more, or none
+    classifier, cuts = _inside(REJECTOR, fields, arrays, lambda n: (0, 3) if n == 2 else (0, n))
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
         raise ModelFileError(
@@ -197,7 +207,7 @@ def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     given = inside(classifier) if sigmoid else classifier
     estimator = ThresholdRejector(given if is_prefit(parameters.get("cv")) else clone(given), **parameters)
     estimator._validate_params()
-    estimator._fitted_ = rejector_from(estimator, fields, beside(arrays, CLASSIFIER_PREFIX), classifier)
+    estimator._fitted_ = rejector_from(estimator, fields, beside(arrays, CLASSIFIER_PREFIX), classifier, cuts)
     return estimator
 
 
@@ -205,8 +215,7 @@ def _guarded(fields: Fields, arrays: Arrays, *_: Any) -> NoveltyRejector:
     parameters = parameters_from(NoveltyRejector, fields.take("parameters", dict))
     guard = within(arrays, GUARD_PREFIX)
     detector = _restored(fields.take("detector"), within(guard, DETECTOR_PREFIX), "detector")
-    classes = guarded_classes(fields.take("rule"))
-    classifier = _restored(fields.take("classifier"), within(arrays, CLASSIFIER_PREFIX), GUARDED, classes)
+    classifier, _ = _inside(GUARDED, fields, arrays, lambda _: (0,))
     stated, frozen, given = (fields.take(name, bool) for name in FLAGS)
     estimator = NoveltyRejector(FrozenEstimator(classifier) if frozen else clone(classifier), **parameters)
     if given:

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain.arguments import warn_caller
 from abstain.estimators.threshold.fitted_rejector import Tuned, labels_for, tuned
 from abstain.estimators.threshold.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold.threshold import ThresholdRejector
-from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
+from abstain.files.codecs.rule_codec import check_same, rule_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import Fields, Layout, fitting, layout, stored
@@ -86,19 +85,12 @@ def _row_specs(n_classes: int) -> tuple[Layout, str, int, int]:
     return (CLASS_ROWS, "rows_code", 1, 1) if n_classes > 2 else (ROWS, "rows_sign", -1, 2)
 
 
-def classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
-    """Return the classes of a rule in a file and its cuts: three for two classes, one each for more, or none."""
-    return rule_from(given, lambda n: (0, 3) if n == 2 else (0, n))
-
-
-def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
+def rejector_from(estimator: Any, fields: Fields, arrays: Arrays, classifier: Any, cuts: tuple[float, ...]) -> Tuned:
     """Make the fitted value from fields and arrays, around a fitted classifier.
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes, cuts = classes_and_cuts(fields.take("rule", dict))
-    if classes.tolist() != classifier.classes_.tolist():
-        raise ModelFileError("the classes of its classifier differ from those of its rule.")
+    classes = classifier.classes_
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     held_out = fields.maybe("held_out", bool, default=_implied(estimator, rows))
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):

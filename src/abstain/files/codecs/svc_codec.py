@@ -15,9 +15,8 @@ from abstain.estimators.fitting.training import implied
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.low_rank_fit import check_low_rank
 from abstain.files.codecs import machine_codec as forms
+from abstain.files.codecs import rule_codec as rules
 from abstain.files.codecs.machine_codec import EXPANSION, MACHINE, check_kernel, machine_from, machine_parts
-from abstain.files.codecs.proof_codec import UNBALANCED, check_expansion, check_linear, proofs_from, proofs_state
-from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
 from abstain.files.codecs.search_codec import SEARCH, check_grid, grid_arrays, grid_from, searched, tuned_score
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
@@ -40,7 +39,7 @@ def svc_parts(estimator: Any) -> Parts:
     trained, grid = getattr(fitted, "trained", fitted.machine), getattr(fitted, "grid", None)
     largest, spread = fitted.largest_row_cost, _spread(fitted.rule)
     rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=bool(spread))
-    numbers, proofs = _numbers(estimator, fitted, rule), proofs_state(fitted.proofs)
+    numbers, proofs = _numbers(estimator, fitted, rule), rules.proofs_state(fitted.proofs)
     form, name, prefix = _form(rule, linear=linear, landmarks=isinstance(trained, KernelMachine))
     own = {} if linear else {"class_support": fitted.n_support, "sets": fitted.sets}
     machine, arrays = machine_parts(form, trained, **own)
@@ -52,7 +51,7 @@ def svc_parts(estimator: Any) -> Parts:
         _check_expansions(fitted, trained, float(C), losses[0], float(estimator.tol))
         row_costs = {"row_costs": {"largest": largest, "n_knots": fitted.n_knots}}
     check_kernel(estimator, trained, gamma)
-    state: dict[str, Any] = {name: machine, "rule": rule_state(fitted.rule, numbers)}
+    state: dict[str, Any] = {name: machine, "rule": rules.rule_state(fitted.rule, numbers)}
     state |= {"proof": proofs[0]} if form is EXPANSION else {"proofs": proofs}
     state |= ({} if largest is None else row_costs) | spread
     arrays = prefixed(arrays, prefix) | ({"sets": fitted.sets} if form is EXPANSION else {})
@@ -87,7 +86,7 @@ def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int) ->
     alone = form is EXPANSION
     if alone:
         fitting(beside(own, prefix), SETS, "machine", {"n": machine.n_rows})
-    proofs = proofs_from([fields.take("proof", dict)] if alone else fields.take("proofs", list), m)
+    proofs = rules.proofs_from([fields.take("proof", dict)] if alone else fields.take("proofs", list), m)
     found = FittedMachines(machine, rule, proofs, costs.get("largest"))
     if not linear:
         held = [np.sum(machine.coef < 0), np.sum(machine.coef > 0)] if alone else own["class_support"]
@@ -119,7 +118,7 @@ def with_lead(rule: Rule, numbers: Sequence[float]) -> Rule:
 def _rule_from(fields: Fields, *, searches: bool) -> tuple[Any, tuple[float, ...]]:
     """Two numbers tune the score of two classes, three that of more; one, as in older files, is a scale alone."""
     tuned = {2: (0, 2)} if searches else {2: (0,)}
-    return rule_from(fields.take("rule", dict), lambda n: tuned.get(n, (0, 1, 3) if searches else (0,)))
+    return rules.rule_from(fields.take("rule", dict), lambda n: tuned.get(n, (0, 1, 3) if searches else (0,)))
 
 
 def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: bool) -> tuple[Any, Any]:
@@ -152,7 +151,7 @@ def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
     tuned = grid is not None and grid.best_is_tuned and len(rule.labels.classes) > 2
     refuse((lead is not None) != tuned, "the probabilities of its rule are not what its search found.")
     cuts = tuned_score(fitted) if lead is None else astuple(lead)
-    check_same(rule if lead is None else with_lead(rule, cuts), fitted.rule)
+    rules.check_same(rule if lead is None else with_lead(rule, cuts), fitted.rule)
     return cuts
 
 
@@ -161,7 +160,7 @@ def _check_weights(estimator: Any, fitted: FittedMachines, machine: Any) -> None
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
     weights = np.atleast_2d(getattr(machine, "weights", np.zeros((len(fitted.proofs), 1))))
     for w, proof in zip(weights, fitted.proofs, strict=True):
-        check_linear(proof, w, float(estimator.tol))
+        rules.check_linear(proof, w, float(estimator.tol))
     if isinstance(machine, KernelMachine):
         refuse(not check_low_rank(estimator), "its machine has landmarks, but its estimator is linear.")
         count, most = len(machine.support), estimator.n_components
@@ -174,7 +173,7 @@ def _check_expansions(fitted: FittedSVC, machine: KernelMachine, C: float, loss:
     refuse(((sets < 0) | (sets > 2 * fitted.n_knots)).any(), "its sets of training rows are out of range.")
     if fitted.rule.labels.n_classes == 2:
         _check_rows(fitted, machine, C, loss)
-        check_expansion(fitted.proof, machine.coef, machine.bias, machine.kernel, tol)
+        rules.check_expansion(fitted.proof, machine.coef, machine.bias, machine.kernel, tol)
         return
     coef = csr_array(machine.coef)
     if np.bincount(coef.indices[coef.data != 0], minlength=coef.shape[1]).min(initial=1) < 1:
@@ -182,9 +181,9 @@ def _check_expansions(fitted: FittedSVC, machine: KernelMachine, C: float, loss:
     for k, proof in enumerate(fitted.proofs):
         row = coef.data[coef.indptr[k] : coef.indptr[k + 1]]
         size = np.abs(row)
-        room = max(UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
+        room = max(rules.UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
         refuse(abs(float(row.sum())) > room, "the coefficients of one of its machines do not sum to 0.")
-        check_expansion(proof, row, float(machine.bias[k]), machine.kernel, tol)
+        rules.check_expansion(proof, row, float(machine.bias[k]), machine.kernel, tol)
 
 
 def _check_rows(fitted: FittedSVC, machine: KernelMachine, C: float, loss: Any) -> None:
@@ -193,7 +192,7 @@ def _check_rows(fitted: FittedSVC, machine: KernelMachine, C: float, loss: Any) 
     if not by_row and loss.n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     largest = HEAVIEST * max(C * (1.0 if by_row else loss.steepest), float(size.max(initial=0.0)))
-    room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
+    room = max(rules.UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
     if not size.all() or abs(float(machine.coef.sum())) > room:
         raise ModelFileError("its coefficients do not sum to 0, or one of them is 0.")
     without = np.ones(len(sets), dtype=bool)

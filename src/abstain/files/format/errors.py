@@ -19,3 +19,8 @@ def unsupported(what: str, way_out: str) -> ValueError:
     """Return the error for an estimator that `what`, which a model file cannot contain."""
     other = "or use skops, or pickle for trusted files only"
     return ValueError(f"estimator {what}, which a model file cannot contain; {way_out}, {other}.")
+
+
+def no_graph(what: str, then: str) -> ValueError:
+    """Return the error for an estimator that `what`, which has no ONNX graph."""
+    return ValueError(f"estimator {what}, which has no ONNX graph{then}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,31 +22,6 @@ DTYPES += ["|b1", "|i1", "|u1"]
 LABEL = (str, int, float)
 
 
-@dataclass(frozen=True)
-class Tag:
-    """A value that JSON does not have, stored under a tag as a list of values.
-
-    Attributes
-    ----------
-    kind : type
-        Exactly this one.
-    listed : callable
-        The list of the value's parts.
-    made : callable
-        The value, of its parts; its own checks and those here refuse what cannot be.
-    count : int or None
-        The number of parts; None if there may be any number.
-    fits : callable
-        Whether a value of this type has this tag.
-    """
-
-    kind: type
-    listed: Callable[[Any], Any]
-    made: Callable[..., Any]
-    count: int | None
-    fits: Callable[[Any], bool] = lambda _: True
-
-
 def to_json(name: str, value: Any) -> Any:
     """Return the parameter's value as JSON; an error gives the reason if that is not possible."""
     if isinstance(value, np.generic):
@@ -58,9 +33,9 @@ def to_json(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [to_json(name, one) for one in value]
     kind = next((one for one in (tuple, dict, np.ndarray) if isinstance(value, one)), type(value))
-    for tag, its in TAGS.items():
-        if kind is its.kind and its.fits(value):
-            return {tag: [to_json(name, one) for one in its.listed(value)]}
+    tag, *parts = LISTED[kind](value) if kind in LISTED else ("",)
+    if tag:
+        return {tag: [to_json(name, one) for one in parts]}
     what = "a function" if callable(value) else f"a {type(value).__name__}"
     raise ValueError(
         f"{name}={value!r} is {what}, but a model file can contain only numbers, strings and this library's own "
@@ -83,11 +58,11 @@ def from_json(value: Any) -> Any:
     if tag == "float":
         refuse(content not in ("nan", "inf", "-inf"), "a parameter is declared as a number but is not one.")
         return float(content)
-    refuse(tag not in TAGS, "a parameter has a type that this version does not support.")
-    its = TAGS[tag]
-    right = isinstance(content, list) and its.count in (None, len(content))
+    refuse(tag not in MADE, "a parameter has a type that this version does not support.")
+    made, count = MADE[tag]
+    right = isinstance(content, list) and count in (None, len(content))
     refuse(not right, "a parameter has the wrong number of entries.")
-    return its.made(*map(from_json, content))
+    return made(*map(from_json, content))
 
 
 def _dict(*pairs: Any) -> dict[Any, Any]:
@@ -129,49 +104,48 @@ def _class_costs(labels: Any, errors: Any, reject: Any) -> Costs:
     return Costs.from_table(table, reject=rejects)
 
 
-def _splitter(kind: Any) -> Tag:
-    def made(n_splits: Any, shuffle: Any, random_state: Any) -> Any:
-        return kind(n_splits, shuffle=shuffle, random_state=random_state)
-
-    return Tag(kind, lambda value: [value.n_splits, value.shuffle, value.random_state], made, 3)
+def _splitter(kind: Any, n_splits: Any, shuffle: Any, random_state: Any) -> Any:
+    return kind(n_splits, shuffle=shuffle, random_state=random_state)
 
 
 def _costs(value: Costs) -> list[Any]:
-    return [value.false_positive, value.false_negative, value.reject]
+    if value.n_classes > 2:
+        return ["ClassCosts", value.labels, tuple(map(tuple, value.errors.tolist())), value.reject]
+    numbers = [value.false_positive, value.false_negative, value.reject]
+    return ["Costs", *numbers] if value.labels is None else ["NamedCosts", *numbers, list(value.labels)]
 
 
-# the types that a parameter may have beside those of JSON
-TAGS: dict[str, Tag] = {
-    "tuple": Tag(tuple, list, lambda *parts: parts, None),
-    "dict": Tag(dict, lambda value: [list(pair) for pair in value.items()], _dict, None),
-    "array": Tag(
-        np.ndarray,
-        lambda value: [value.dtype.str, value.tolist()],
-        _array,
-        2,
-        lambda value: value.dtype.str in DTYPES and value.ndim == 1,
-    ),
-    "Costs": Tag(Costs, _costs, Costs, 3, lambda value: value.labels is None),
-    "NamedCosts": Tag(
-        Costs, lambda value: [*_costs(value), list(value.labels)], _named_costs, 4, lambda value: value.n_classes == 2
-    ),
-    "Actions": Tag(
-        Actions,
-        lambda value: [
-            list(value.labels),
-            [[one, *costs] for one, costs in zip(value.names, value.costs, strict=True)],
-            list(value.rejects),
-        ],
-        _actions,
-        3,
-    ),
-    "ClassCosts": Tag(
-        Costs,
-        lambda value: [value.labels, tuple(map(tuple, value.errors.tolist())), value.reject],
-        _class_costs,
-        3,
-    ),
-    "Thresholds": Tag(Thresholds, lambda value: [value.lower, value.upper], Thresholds, 2),
-    "BartlettWegkamp": Tag(BartlettWegkamp, lambda value: [value.delta], BartlettWegkamp, 1),
-    **{kind.__name__: _splitter(kind) for kind in (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)},
+def _named_actions(value: Actions) -> list[Any]:
+    rows = [[name, *costs] for name, costs in zip(value.names, value.costs, strict=True)]
+    return ["Actions", list(value.labels), rows, list(value.rejects)]
+
+
+def _numbers(value: NDArray[Any]) -> list[Any]:
+    return ["array", value.dtype.str, value.tolist()] if value.dtype.str in DTYPES and value.ndim == 1 else [""]
+
+
+# The types that a parameter may have beside those of JSON: the tag of a value, and its parts ...
+SPLITTERS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)
+LISTED: dict[Any, Callable[[Any], list[Any]]] = {
+    tuple: lambda value: ["tuple", *value],
+    dict: lambda value: ["dict", *map(list, value.items())],
+    np.ndarray: _numbers,
+    Costs: _costs,
+    Actions: _named_actions,
+    Thresholds: lambda value: ["Thresholds", value.lower, value.upper],
+    BartlettWegkamp: lambda value: ["BartlettWegkamp", value.delta],
+    **dict.fromkeys(SPLITTERS, lambda value: [type(value).__name__, value.n_splits, value.shuffle, value.random_state]),
+}
+# ... and what makes the value of its parts, and how many there are; its own checks and those here refuse what cannot be
+MADE: dict[str, tuple[Callable[..., Any], int | None]] = {
+    "tuple": (lambda *parts: parts, None),
+    "dict": (_dict, None),
+    "array": (_array, 2),
+    "Costs": (Costs, 3),
+    "NamedCosts": (_named_costs, 4),
+    "ClassCosts": (_class_costs, 3),
+    "Actions": (_actions, 3),
+    "Thresholds": (Thresholds, 2),
+    "BartlettWegkamp": (BartlettWegkamp, 1),
+    **{kind.__name__: (partial(_splitter, kind), 3) for kind in SPLITTERS},
 }

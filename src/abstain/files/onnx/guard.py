@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from abstain.estimators.novelty.guard import LARGEST, Guard
 from abstain.estimators.novelty.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.files.format.errors import no_graph
 from abstain.files.onnx.scores import Scoring
 from abstain.files.onnx.steps import Table, through, transformers_in
 
@@ -38,10 +39,8 @@ def detector_scoring(guard: Guard) -> Scoring:
     _, last = split(guard.detector)
     found = Scoring.of(last.machine_) if type(last) in (NoveltyDetector, OneClassSVM) else None
     if found is None:
-        raise ValueError(
-            f"estimator has a {type(last).__name__} as detector of novel rows, which has no ONNX graph; leave "
-            "detector=None, or give an abstain.OneClassSVM."
-        )
+        what = f"has a {type(last).__name__} as detector of novel rows"
+        raise no_graph(what, "; leave detector=None, or give an abstain.OneClassSVM")
     return replace(found, biases=np.zeros(1))
 
 

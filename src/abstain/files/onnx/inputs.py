@@ -11,8 +11,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
+from abstain import preprocessing as tables
+from abstain.files.format.errors import no_graph
 from abstain.files.onnx.steps import NUMBER, TEXT, parts_of
-from abstain.preprocessing import frame
+from abstain.files.sklearn_codecs.steps_codec import active_steps
 
 OUTPUTS, GUARDED = ("label", "score", "rejected"), ("novel", "p_value")
 UNSEEN = "?"  # before the last category: a text that is not one of them
@@ -31,11 +33,17 @@ class Inputs:
     @classmethod
     def of(cls, pipeline: Pipeline, *, guarded: bool = False) -> Inputs:
         """The inputs of a fitted Pipeline: one per column if columns are chosen by name or one is text, else one."""
-        first = next(step for _, step in pipeline.steps if step is not None and not isinstance(step, str))
+        first = active_steps(pipeline)[0]
         if type(first) is Pipeline:
             return cls.of(first, guarded=guarded)
         kinds: list[str | None] = [None] * int(first.n_features_in_)
-        _mark(kinds, first, list(range(len(kinds))))
+        for steps, places in _first_steps(first, list(range(len(kinds)))):
+            read = tables.columns_read(steps[0] if steps else None, [str(one) for one in range(len(places))])
+            for place, what in zip(places, read.values(), strict=True):
+                kind = NUMBER if what == tables.NUMBER else TEXT
+                if kinds[place] not in (None, kind):
+                    raise no_graph(f"reads column {place} both as text and as numbers", "")
+                kinds[place] = kind
         names = getattr(first, "feature_names_in_", None)
         apart = TEXT in kinds or (names is not None and type(first) is ColumnTransformer)
         called = [f"x{at}" for at in range(len(kinds))] if names is None else [str(name) for name in names]
@@ -57,27 +65,18 @@ class Inputs:
                 cells[place] = column
         if not self.apart:
             X = np.column_stack(cells).astype(np.float64)
-            return frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
+            return tables.frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
         feeds = {
             name: _fed(column, kind)
             for name, kind, column in zip(self.inputs, self.kinds, cells, strict=True)
             if kind is not None
         }
-        if self.framed:
-            return _as_trained(dict(zip(self.names, cells, strict=True))), feeds
+        if self.framed:  # a missing text stays what it is
+            return tables.frame(dict(zip(self.names, cells, strict=True))), feeds
         X = np.empty((count, len(cells)), dtype=object)
         for place, column in enumerate(cells):
             X[:, place] = column
         return X, feeds
-
-
-def _as_trained(columns: dict[str, NDArray[Any]]) -> Any:
-    """A data frame in which a missing text stays what it is: pandas 3 makes NaN of a None unless the dtype is given."""
-    try:
-        import pandas as pd
-    except ImportError:
-        return frame(columns)
-    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
 
 
 def _fed(column: NDArray[Any], kind: str) -> NDArray[Any]:
@@ -92,29 +91,11 @@ def _first_steps(step: Any, at: list[int]) -> list[tuple[Any, list[int]]]:
     if type(step) is ColumnTransformer:
         return [found for part, chosen in parts_of(step) for found in _first_steps(part, [at[one] for one in chosen])]
     if type(step) is Pipeline:
-        steps = [inner for _, inner in step.steps if inner is not None and not isinstance(inner, str)]
+        steps = active_steps(step)
         if steps and type(steps[0]) in (Pipeline, ColumnTransformer):
             return _first_steps(steps[0], at)
         return [(steps, at)]
     return [([step], at)]
-
-
-def _mark(kinds: list[str | None], step: Any, at: list[int]) -> None:
-    """Write down what the transformers need of the columns at these places."""
-    for steps, places in _first_steps(step, at):
-        needed = _needed(steps[0], len(places)) if steps else [NUMBER] * len(places)
-        for place, kind in zip(places, needed, strict=True):
-            if kinds[place] not in (None, kind):
-                raise ValueError(f"estimator reads column {place} both as text and as numbers; it has no ONNX graph.")
-            kinds[place] = kind
-
-
-def _needed(step: Any, count: int) -> list[str]:
-    if hasattr(step, "categories_"):
-        return [TEXT if known.dtype.kind in "OU" else NUMBER for known in step.categories_]
-    if isinstance(step, SimpleImputer):
-        return [TEXT if isinstance(one, str) else NUMBER for one in step.statistics_.tolist()]
-    return [NUMBER] * count
 
 
 def _examples(steps: list[Any], count: int, rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -11,12 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from abstain.files.format.errors import no_graph
 from abstain.files.sklearn_codecs.cells_codec import drops, is_nan
 
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
 NUMBER, TEXT = "f", "U"
+OUTSIDE = "transform the rows before they reach the graph, or use abstain.save"
+JOIN = "at its default, or join infrequent categories before fitting"
+# the settings of an encoder that have a graph, and the way out
+PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "min_frequency": (lambda value: value is None, f"leave min_frequency {JOIN}"),
+    "max_categories": (lambda value: value is None, f"leave max_categories {JOIN}"),
+    "handle_unknown": (lambda value: value != "infrequent_if_exist", "use 'ignore'"),
+    "drop": (lambda value: isinstance(value, str | None), "use None, 'first' or 'if_binary'"),
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Table:
         if self.matrix is not None:
             return self.matrix
         if any(one is None or one.kind != NUMBER for one in self.columns):
-            raise ValueError("estimator uses a column of text as numbers, which has no ONNX graph; encode it first.")
+            raise no_graph("uses a column of text as numbers", "; encode it first")
         return _joined([one.value for one in self.columns if one is not None])
 
     def at(self, indices: list[int]) -> Table:
@@ -70,10 +80,7 @@ def through(steps: Iterable[Any], table: Table) -> Table:
         elif step is not None and not isinstance(step, str):
             kind = type(step).__name__
             if kind not in _GRAPHS:
-                raise ValueError(
-                    f"estimator has a {kind}, which has no ONNX graph here; transform the rows before they reach the "
-                    "graph, or use abstain.save."
-                )
+                raise no_graph(f"has a {kind}", f" here; {OUTSIDE}")
             table = _GRAPHS[kind](step, table)
     return table
 
@@ -131,9 +138,7 @@ def _imputer(step: Any, table: Table) -> Table:
         return _text_imputer(step, table)
     X, missing = table.numbers(), step.missing_values
     if not isinstance(missing, float | int):
-        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"estimator has SimpleImputer(missing_values={missing!r}) for numbers, which has no ONNX graph; use NaN."
-        )
+        raise no_graph(f"has SimpleImputer(missing_values={missing!r}) for numbers", "; use NaN")
     absent = X.apply("IsNaN") if missing != missing else X.equals(_wide(missing))  # noqa: PLR0124
     X = absent.where(np.array(step.statistics_, dtype=step._fit_dtype).astype(np.float64), X)
     if not step.keep_empty_features and (dropped := is_nan(step.statistics_)).any():
@@ -146,10 +151,8 @@ def _imputer(step: Any, table: Table) -> Table:
 def _text_imputer(step: Any, table: Table) -> Table:
     missing, made = step.missing_values, []
     if step.add_indicator or (not step.keep_empty_features and is_nan(step.statistics_).any()):
-        raise ValueError(
-            "estimator has a SimpleImputer for text with add_indicator=True or with columns that are always missing, "
-            "which has no ONNX graph."
-        )
+        what = "has a SimpleImputer for text with add_indicator=True or with columns that are always missing"
+        raise no_graph(what, "")
     for column, fill in zip(table.each(len(table.columns)), step.statistics_.tolist(), strict=True):
         if isinstance(missing, str):
             value = column.value.equals(_text(missing)).where(_text(fill), column.value)
@@ -165,21 +168,9 @@ def _text(values: Any) -> NDArray[Any]:
 
 def _check_plain(step: Any) -> None:
     """Raise an error for an encoder that joins infrequent categories, or drops categories by name."""
-    kind = type(step).__name__
-    for name in ("min_frequency", "max_categories"):
-        if (value := getattr(step, name)) is not None:
-            raise ValueError(
-                f"estimator has {kind}({name}={value!r}), which has no ONNX graph; leave {name} at its default, or "
-                "join infrequent categories before fitting."
-            )
-    if step.handle_unknown == "infrequent_if_exist":
-        raise ValueError(
-            f"estimator has {kind}(handle_unknown='infrequent_if_exist'), which has no ONNX graph; use 'ignore'."
-        )
-    if not isinstance(drop := getattr(step, "drop", None), str | None):
-        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"estimator has {kind}(drop={drop!r}), which has no ONNX graph; use None, 'first' or 'if_binary'."
-        )
+    for name, (allows, way_out) in PLAIN.items():
+        if not allows(value := getattr(step, name, None)):
+            raise no_graph(f"has {type(step).__name__}({name}={value!r})", f"; {way_out}")
 
 
 def _same(column: Column, categories: list[Any]) -> Value:
@@ -210,7 +201,7 @@ def _encoder(step: Any, table: Table) -> Table:
             unknown.graph.refuse(unknown)
         made += encoded(step, same, unknown, known.tolist())
     if not made:
-        raise ValueError("estimator has a OneHotEncoder that makes no columns, which has no ONNX graph.")
+        raise no_graph("has a OneHotEncoder that makes no columns", "")
     return Table(_joined(made))
 
 

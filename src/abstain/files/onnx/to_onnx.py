@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.files.format.errors import no_graph
 from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
 from abstain.files.onnx.inputs import Inputs
 from abstain.files.onnx.rules import decision_nodes
@@ -182,11 +183,12 @@ def _inputs(graph: Graph, chain: Chain) -> Table:
 
 def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
     """Return the transformers of the classifier inside an estimator, and the sums whose score decides."""
-    machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
+    machine, what = getattr(estimator, "machine_", None), f"is a {type(estimator).__name__}"
     if type(estimator) is OneClassSVM:
+        with_one = "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row"
         raise ValueError(
-            f"{what}, which decides on no classes and has no ONNX graph alone; put it in front of a classifier, "
-            "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row."
+            f"estimator {what}, which decides on no classes and has no ONNX graph alone; put it in front of a "
+            f"classifier, {with_one}."
         )
     steps: list[Any] = []
     if isinstance(machine, ResponseMachine):
@@ -198,8 +200,6 @@ def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
         machine = getattr(classifier, "machine_", None) if method == "decision_function" else None
     found = Scoring.of(machine)
     if found is None:
-        raise ValueError(
-            f"{what}, which has no ONNX graph here; use skl2onnx for scikit-learn's own estimators, and abstain.save "
-            "for those of this library."
-        )
+        way_out = " here; use skl2onnx for scikit-learn's own estimators, and abstain.save for those of this library"
+        raise no_graph(what, way_out)
     return steps, found

@@ -19,8 +19,7 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
-from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
-from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
+from abstain.files.codecs import other_machines_codec as others
 from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.schema import Fields, fitting, layout, stored
@@ -82,12 +81,13 @@ def _logistic_attributes(estimator: Any, fields: Fields, arrays: Arrays, n: int,
 MACHINES = table(
     _machine(RejectSVC, svc_parts, svc_from),
     _machine(RejectSVCCV, svc_parts, svc_from),
-    _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
+    _machine(EmbeddedRejectSVC, others.embedded_parts, others.embedded_from),
     _machine(LinearRejectSVC, svc_parts, svc_from),
     _machine(LinearRejectSVCCV, svc_parts, svc_from),
 )
 DETECTORS = table(  # which do not classify
-    _machine(OneClassSVM, one_class_parts, one_class_from), _machine(NoveltyDetector, detector_parts, detector_from)
+    _machine(OneClassSVM, others.one_class_parts, others.one_class_from),
+    _machine(NoveltyDetector, others.detector_parts, others.detector_from),
 )
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from inspect import signature
 from typing import Any
 
@@ -20,6 +20,10 @@ EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
 GIVEN = "given"  # the parameter `categories`, if it lists them: they are those of the fitted encoder
 NUMBERS = {np.dtype(kind).str: kind for kind in (np.float64, np.float32, np.int64, np.int32, np.int8)}
 
+# parameters of transformers that are not stored as any other value, and the types that they may have
+SPECIAL: dict[str, Any] = {"categories": object, "dtype": object, "drop": str}
+SPECIAL |= dict.fromkeys(("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"), (bool, int, float))
+
 
 def parameters_of(estimator: Any, kept: Collection[str] | None = None) -> dict[str, Any]:
     """Return the parameters as JSON; if only some may be `kept`, any other must have its default."""
@@ -29,9 +33,9 @@ def parameters_of(estimator: Any, kept: Collection[str] | None = None) -> dict[s
     if kind.__module__.startswith("sklearn."):  # whose defaults change
         default = {name: one.default for name, one in signature(kind.__init__).parameters.items()}
         given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
-    special, found = {} if kept is None else _SPECIAL, {}
+    special, found = {} if kept is None else SPECIAL, {}
     for name, value in given.items():
-        found[name] = special[name][0](name, value) if name in special else to_json(name, value)
+        found[name] = _special(name, value) if name in special else to_json(name, value)
         if (kept is not None and name not in kept) or (name in special and found[name] is None):
             raise unsupported(f"has {kind.__name__}({name}={value!r})", f"leave {name} at its default")
     return found
@@ -42,8 +46,8 @@ def parameters_from(kind: Any, given: dict[str, Any], kept: Collection[str] | No
     known = {*kind._get_param_names()} - APART
     if unknown := sorted({*given} - (known if kept is None else known & {*kept})):
         raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
-    special = {} if kept is None else _SPECIAL
-    found = {name: special[name][1](value) if name in special else from_json(value) for name, value in given.items()}
+    special = {} if kept is None else SPECIAL
+    found = {name: _special_from(name, one) if name in special else from_json(one) for name, one in given.items()}
     again = {name: given[name] if name in special else to_json(name, found[name]) for name in sorted(found)}
     refuse(json.dumps(given) != json.dumps(again), "its parameters are not formatted as the library writes them.")
     jobs = found.get("n_jobs")
@@ -52,38 +56,19 @@ def parameters_from(kind: Any, given: dict[str, Any], kept: Collection[str] | No
     return EARLIER.get(kind.__name__, {}) | found
 
 
-def _dtype_from(value: Any) -> Any:
-    if not isinstance(value, str) or value not in NUMBERS:
-        raise ModelFileError("the dtype of its encoder is not allowed in a model file.")
-    return NUMBERS[value]
+def _special(name: str, value: Any) -> Any:
+    """Return a parameter of `SPECIAL` as JSON; None if a file cannot contain it."""
+    if name == "categories":
+        return GIVEN
+    if name == "dtype":
+        dtype = np.dtype(value).newbyteorder("<").str
+        return dtype if dtype in NUMBERS else None
+    return to_json(name, value) if isinstance(value, SPECIAL[name]) else None
 
 
-def _dtype_to(name: str, value: Any) -> str | None:
-    del name
-    dtype = np.dtype(value).newbyteorder("<").str
-    return dtype if dtype in NUMBERS else None
-
-
-def _categories_from(value: Any) -> Any:
-    refuse(value != GIVEN, "the categories of its encoder are given in a way that is not allowed.")
-    return [[]]  # replaced by those of the fitted encoder
-
-
-def _plain(*kinds: type) -> tuple[Callable[[str, Any], Any], Callable[[Any], Any]]:
-    """Values of these types alone."""
-
-    def of_json(value: Any) -> Any:
-        if not isinstance(value, kinds):
-            raise ModelFileError("a setting of its preprocessing has a type that is not allowed in a model file.")
-        return value
-
-    return lambda name, value: to_json(name, value) if isinstance(value, kinds) else None, of_json
-
-
-# parameters of transformers that are not stored as any other value: how they are written (None: they cannot be), read
-_SPECIAL: dict[str, tuple[Callable[[str, Any], Any], Callable[[Any], Any]]] = {
-    "categories": (lambda *_: GIVEN, _categories_from),
-    "dtype": (_dtype_to, _dtype_from),
-    "drop": _plain(str),
-    **dict.fromkeys(("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"), _plain(bool, int, float)),
-}
+def _special_from(name: str, value: Any) -> Any:
+    """Return the parameter that `_special` wrote; the categories are replaced by those of the fitted encoder."""
+    found = {"categories": [[]], "dtype": NUMBERS.get(str(value))}.get(name, value)
+    if value is None or _special(name, found) != value:
+        raise ModelFileError(f"its parameter {name!r} has a value that is not allowed in a model file.")
+    return found

@@ -7,7 +7,8 @@ time in the square of the number of columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,29 @@ Steps = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A fitted part of a ColumnTransformer, its columns by number, and as they were given: by number or by name."""
+    """A fitted part of a ColumnTransformer, or its remainder, which is the last.
+
+    Attributes
+    ----------
+    name : str
+    part : transformer or str
+    indices : list of int
+        Its columns.
+    columns : list
+        The same as they were given, by number or by name.
+    width : int
+        The number of columns that it makes.
+    """
 
     name: str
     part: Any
     indices: list[int]
     columns: list[Any]
+    width: int
+
+    def set_in(self, make: Callable[[Any], Any]) -> Any:
+        """Return the part, or what `make` makes of a transformer."""
+        return self.part if isinstance(self.part, str) else make(self.part)
 
 
 def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
@@ -50,12 +68,12 @@ def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any 
     """Make a Pipeline, of these steps alone or with a fitted estimator as its last one."""
     chosen = parameters_from(Pipeline, fields.take("parameters", dict), KEPT[Pipeline])
     given = fields.take("steps", list)
-    if not all(isinstance(one, list) and len(one) == 2 for one in given):
+    if not all(isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) for one in given):
         raise ModelFileError("its steps are not pairs of a name and a transformer.")
     steps: Steps = []
     for name, state in given:
         step, columns = _any_from(state, pool, columns)
-        steps.append((_checked(name), step))
+        steps.append((name, step))
     if last is not None:
         steps.append((fields.take("name", str), last))
     pipeline = Pipeline(steps, **chosen)
@@ -64,35 +82,26 @@ def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any 
     return pipeline, columns
 
 
-def _checked(name: Any) -> str:
-    refuse(not isinstance(name, str), "the name of one of its steps is not a string.")
-    return name
-
-
 def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
-    if step is None or (isinstance(step, str) and step == PASS):
-        return step, columns
+    if step is None or isinstance(step, str):
+        return step, Columns(0) if step == DROP else columns
     if type(step) is Pipeline:
         pool.count(0)
         check_output(step)
         state, made = pipeline_parts(step, step.steps, pool, columns)
         return {"kind": Pipeline.__name__} | state, made
-    if type(step) is ColumnTransformer:
-        return _transformer_parts(step, pool, columns)
-    return step_parts(step, pool, columns)
+    return (_transformer_parts if type(step) is ColumnTransformer else step_parts)(step, pool, columns)
 
 
 def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
-    if state is None or (isinstance(state, str) and state == PASS):
-        return state, columns
+    if state is None or (isinstance(state, str) and state in (PASS, DROP)):
+        return state, Columns(0) if state == DROP else columns
     fields = Fields(state, "preprocessing")
     kind = fields.maybe("kind")
     if kind == Pipeline.__name__:
         pool.count(0)
         return pipeline_from(fields, pool, columns)
-    if kind == ColumnTransformer.__name__:
-        return _transformer_from(fields, pool, columns)
-    return step_from(fields, pool, columns)
+    return (_transformer_from if kind == ColumnTransformer.__name__ else step_from)(fields, pool, columns)
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
@@ -100,35 +109,27 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
     check_output(step)
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
-    state: dict[str, Any] = {"kind": ColumnTransformer.__name__}
-    state |= {"parameters": parameters_of(step, KEPT[ColumnTransformer]), "parts": []}
-    width, used = 0, np.zeros(columns.count, dtype=bool)
-    for name, given, _ in step.transformers:
-        part, chosen = fitted[name]
-        indices, named = _indices(name, chosen, columns)
+    found, width, used = [], 0, np.zeros(columns.count, dtype=bool)
+    for name, given, _ in [*step.transformers, (REMAINDER, step.remainder, None)]:
+        part, chosen = fitted.get(name, (given, None))
+        indices, named = (np.flatnonzero(~used), False) if name == REMAINDER else _indices(name, chosen, columns)
         used[indices] = True
-        pool.count(0)
-        entry = [name, named, pool.put(indices)]
-        inner, made = _part_parts(given, part, pool, columns.at(indices))
-        state["parts"].append([*entry, inner])
-        width += made
-    rest = columns.at(np.flatnonzero(~used))
-    part, _ = fitted.get(REMAINDER, (step.remainder, None))
-    state[REMAINDER], made = _part_parts(step.remainder, part, pool, rest)
-    state["sparse_output"] = bool(step.sparse_output_)
-    return state, Columns(width + made)
-
-
-def _part_parts(given: Any, part: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, int]:
-    if isinstance(given, str) and given in (PASS, DROP):
-        return given, columns.count if given == PASS else 0
-    if not columns.count:
-        what = f"has a ColumnTransformer with a {type(given).__name__} for no columns"
-        raise unsupported(what, "leave this part out")
-    if asked(given) != asked(part):
-        raise ModelFileError("the parameters of a part of its ColumnTransformer differ from those that were fitted.")
-    state, made = _any_parts(part, pool, columns)
-    return state, made.count
+        entry: Any = None
+        if name != REMAINDER:
+            pool.count(0)
+            entry = pool.put(indices)
+        own = not isinstance(given, str)
+        if own and not len(indices):
+            what = f"has a ColumnTransformer with a {type(given).__name__} for no columns"
+            raise unsupported(what, "leave this part out")
+        other = own and asked(given) != asked(part)
+        refuse(other, "the parameters of a part of its ColumnTransformer differ from those that were fitted.")
+        state, made = _any_parts(part if own else given, pool, columns.at(indices))
+        found.append([name, named, entry, state])
+        width += made.count
+    state = {"kind": ColumnTransformer.__name__, "parameters": parameters_of(step, KEPT[ColumnTransformer])}
+    state |= {"parts": found[:-1], REMAINDER: found[-1][-1], "sparse_output": bool(step.sparse_output_)}
+    return state, Columns(width)
 
 
 def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64], bool]:
@@ -150,73 +151,59 @@ def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64
 def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[ColumnTransformer, Columns]:
     pool.count(columns.count)
     chosen = parameters_from(ColumnTransformer, fields.take("parameters", dict), KEPT[ColumnTransformer])
-    used, parts, widths = np.zeros(columns.count, dtype=bool), [], {}
+    used, parts = np.zeros(columns.count, dtype=bool), []
     for one in fields.take("parts", list):
-        if not isinstance(one, list) or len(one) != 4 or type(one[1]) is not bool or (one[1] and columns.names is None):
+        if not isinstance(one, list) or [type(value) for value in one[:3]] != [str, bool, list] or len(one) != 4:
             raise ModelFileError("a part of its ColumnTransformer is not described by name, columns and transformer.")
         name, named, entry, state = one
         pool.count(0)
         indices = pool.take("columns", entry, "i8 k")
-        if not ((indices >= 0) & (indices < columns.count)).all():
+        if not ((indices >= 0) & (indices < columns.count)).all() or (named and columns.names is None):
             raise ModelFileError("a part of its ColumnTransformer uses columns that do not exist.")
         used[indices] = True
-        read = columns.at(indices)
-        part, widths[_checked(name)] = _part_from(state, pool, read)
-        given = read.names if named and read.names is not None else indices
-        parts.append(_Part(name, part, indices.tolist(), given.tolist()))
-    rest = columns.at(np.flatnonzero(~used))
-    remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
-    sparse = fields.take("sparse_output", bool)
-    if len(widths) != len(parts) + 1 or any("__" in name for name in widths):
+        parts.append(_part_from(name, state, pool, columns.at(indices), indices, named=named))
+    rest = np.flatnonzero(~used)
+    parts.append(_part_from(REMAINDER, fields.take(REMAINDER), pool, columns.at(rest), rest))
+    names = {one.name for one in parts}
+    if len(names) != len(parts) or any("__" in name for name in names):
         raise ModelFileError("the parts of its ColumnTransformer have names that are not allowed.")
-    step = _assembled(parts, remainder, columns)
+    step = _assembled(parts, columns)
     step.set_params(**chosen)
     step._validate_params()
-    step.sparse_output_ = sparse
-    _set_indices(step, widths)
-    return step, Columns(sum(widths.values()))
+    step.sparse_output_ = fields.take("sparse_output", bool)
+    return step, Columns(sum(one.width for one in parts))
 
 
-def _part_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
-    if isinstance(state, str) and state in (PASS, DROP):
-        return state, columns.count if state == PASS else 0
-    refuse(state is None or not columns.count, "a part of its ColumnTransformer has no columns or no transformer.")
+def _part_from(name: str, state: Any, pool: PoolReader, columns: Columns, at: Any, *, named: bool = False) -> _Part:
+    none = state is None or (not isinstance(state, str) and not columns.count)
+    refuse(none, "a part of its ColumnTransformer has no columns or no transformer.")
     part, made = _any_from(state, pool, columns)
-    return part, made.count
+    given = columns.names if named and columns.names is not None else at
+    return _Part(name, part, at.tolist(), given.tolist(), made.count)
 
 
-def _assembled(parts: list[_Part], remainder: Any, columns: Columns) -> ColumnTransformer:
-    def light(part: Any) -> Any:
-        return part if isinstance(part, str) else PASS
-
-    step = ColumnTransformer([(one.name, light(one.part), one.indices) for one in parts], remainder=light(remainder))
+def _assembled(parts: list[_Part], columns: Columns) -> ColumnTransformer:
+    *most, remainder = parts
+    light = [(one.name, one.set_in(lambda _: PASS), one.indices) for one in most]
+    step = ColumnTransformer(light, remainder=remainder.set_in(lambda _: PASS))
     fitted_quietly(step, np.zeros((1, columns.count)))
-    fresh = remainder if isinstance(remainder, str) else clone(remainder)
     rest = step._remainder[2]
-    if columns.names is not None and {isinstance(one.columns[0], str) for one in parts if one.indices} == {True}:
+    if columns.names is not None and {isinstance(one.columns[0], str) for one in most if one.indices} == {True}:
         rest = columns.names[rest].tolist()  # as scikit-learn names them if all parts name theirs
-    full = {one.name: (one.part, one.columns) for one in parts} | {REMAINDER: (remainder, rest)}
-    step.transformers_ = [
-        (name, part if isinstance(full[name][0], str) else full[name][0], full[name][1])
-        for name, part, _ in step.transformers_
-    ]
-    for name, part, _ in step.transformers_:
-        if not isinstance(part, str) and isinstance(full[name][0], str):  # what "passthrough" became
-            columns.at(np.array(step._transformer_to_input_indices[name], dtype=np.int64)).set_on(part)
-    step._columns = [one.columns for one in parts]
-    step._remainder = (REMAINDER, fresh, rest)
-    step.transformers = [
-        (one.name, one.part if isinstance(one.part, str) else clone(one.part), one.columns) for one in parts
-    ]
-    step.remainder = fresh
+    full = {one.name: one for one in [*most, replace(remainder, columns=rest)]}
+    for at, (name, made, _) in enumerate(step.transformers_):
+        if isinstance(full[name].part, str) and not isinstance(made, str):  # what "passthrough" became
+            columns.at(np.array(step._transformer_to_input_indices[name], dtype=np.int64)).set_on(made)
+        part = made if isinstance(full[name].part, str) else full[name].part
+        step.transformers_[at] = (name, part, full[name].columns)
+    step._columns = [one.columns for one in most]
+    step.remainder = remainder.set_in(clone)
+    step._remainder = (REMAINDER, step.remainder, rest)
+    step.transformers = [(one.name, one.set_in(clone), one.columns) for one in most]
     columns.set_on(step)
-    return step
-
-
-def _set_indices(step: ColumnTransformer, widths: dict[str, int]) -> None:
-    """Where the columns of each part are in the result, as `fit` records it."""
     start = 0
-    for name in step.output_indices_:
-        if widths.get(name):
-            step.output_indices_[name] = slice(start, start + widths[name])
-            start += widths[name]
+    for name in step.output_indices_:  # where the columns of each part are in the result, as `fit` records it
+        if name in full and full[name].width:
+            step.output_indices_[name] = slice(start, start + full[name].width)
+            start += full[name].width
+    return step

@@ -50,7 +50,7 @@ class Columns:
     def of(cls, estimator: Any) -> Self:
         """Return what a fitted estimator reads: of a Pipeline, its first step that is not "passthrough"."""
         if type(estimator) is Pipeline:
-            return cls.of(next(step for _, step in estimator.steps if step is not None and not isinstance(step, str)))
+            return cls.of(active_steps(estimator)[0])
         found = cls.read_by(estimator)
         if found.names is not None and len({*found.names}) < len(found.names):
             raise ValueError("estimator was fitted to a data frame with two columns of the same name; rename one.")
@@ -93,6 +93,11 @@ class Columns:
         other = getattr(last, "n_features_in_", self.count) != self.count
         other |= not named and hasattr(last, "feature_names_in_")
         refuse(other, f"its steps make {self.count} features, which do not match those of its machine.")
+
+
+def active_steps(pipeline: Pipeline) -> list[Any]:
+    """Return the steps of a Pipeline that do something."""
+    return [step for _, step in pipeline.steps if step is not None and not isinstance(step, str)]
 
 
 def last_step(estimator: Any) -> Any:
