@@ -141,17 +141,20 @@ template <class T> void Decomposition<T>::select() {
     fill_up(chosen, size);
 }
 
-// Rows between breakpoints first: they are the ones that react to the new rows.
+// Rows between breakpoints first: they are the ones that react to the new rows. The classes take turns: of rows sorted by class
+// all that are kept would be of the first, and the bias would swing from round to round.
 template <class T> void Decomposition<T>::fill_up(const std::vector<std::size_t>& last, std::size_t size) {
     std::vector<char> taken(active_.size(), 0);
     std::erase_if(working_, [&](std::size_t a) { return std::exchange(taken[a], char(1)); });
-    for (const bool between : {true, false})
-        for (std::size_t a : last) {
-            if (working_.size() >= size) break;
-            if (taken[a] || between != (state_[active_[a]].code % 2 == 1)) continue;
-            taken[a] = 1;
-            working_.push_back(a);
-        }
+    for (const bool between : {true, false}) {
+        std::vector<std::size_t> of_class[2];
+        for (std::size_t a : last)
+            if (const Index i = active_[a]; !taken[a] && between == (state_[i].code % 2 == 1))
+                of_class[problem_.sign[i] > 0].push_back(a);
+        for (std::size_t k = 0; k < std::max(of_class[0].size(), of_class[1].size()); ++k)
+            for (const auto& rows : of_class)
+                if (k < rows.size() && working_.size() < size) working_.push_back(rows[k]);
+    }
     std::sort(working_.begin(), working_.end());
 }
 
