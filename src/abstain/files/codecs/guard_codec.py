@@ -16,7 +16,6 @@ from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.column_range import KEPT, LONGEST, SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.detectors import transformers_of, unique_names
 from abstain.estimators.novelty.guard import Calibration, Guard
