@@ -16,7 +16,7 @@ from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
 from abstain.estimators.novelty.column_range import SeenNumbers
-from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
+from abstain.estimators.novelty.training_ranges import Outside, OutsideColumn
 from abstain.estimators.unwrap import decide
 
 NOTED = ("unseen categories", "outside the range", "newly missing")  # facts that notes give in words

@@ -22,8 +22,7 @@ from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.drift_result import Drift
 from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read
+from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
 
 

@@ -16,7 +16,7 @@ from abstain.labels import NO_CLASS
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.metrics.counts import Counts
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
-from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.methods import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
