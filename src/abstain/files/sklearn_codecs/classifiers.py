@@ -33,21 +33,22 @@ LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
 
 @dataclass(frozen=True)
 class Codec:
-    """The functions that convert a fitted classifier to fields and arrays, and these to its fitted attributes.
+    """The functions that convert a fitted estimator to fields and arrays, and back.
 
     Attributes
     ----------
     kind : type
-        The classifier.
+        The estimator.
     parts : callable
-        Of the fitted classifier.
-    attributes : callable
-        Of a classifier with its parameters, fields, arrays, the number of features, and the classes.
+        The fields and arrays of the fitted one.
+    made : callable
+        The fitted attributes of a classifier, from one with its parameters, fields, arrays, the number of features, and
+        the classes. Of an estimator around others the whole, from fields, arrays, what is around it, and the classes.
     """
 
     kind: Any
-    parts: Callable[[Any], Parts]
-    attributes: Callable[[Any, Fields, Arrays, int, Any], dict[str, Any]]
+    parts: Callable[..., Parts]
+    made: Callable[..., Any]
 
 
 Codecs = Mapping[str, Codec]
@@ -116,7 +117,7 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
     estimator = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict)))
     estimator._validate_params()
     columns = Columns.taken(fields)
-    found = codec.attributes(estimator, fields, arrays, columns.count, classes)
+    found = codec.made(estimator, fields, arrays, columns.count, classes)
     columns.set_on(estimator)
     estimator.__dict__.update(found)
     return estimator
