@@ -162,10 +162,9 @@ def calibrated_parts(calibrated: Any) -> Parts:
         raise unsupported(what, "use ensemble=False and fit it again")
     states, arrays = zip(*(_fold_parts(calibrated, fold, codec) for fold in folds), strict=True)
     features = Columns.read_by(calibrated).state
-    if any(state | features != state for state in states):
-        raise ModelFileError("the features of its classifiers differ from its own.")
-    if calibrated.ensemble is False and len(states) != 1:
-        raise ModelFileError("it has more than one classifier although ensemble is False.")
+    refuse(any(state | features != state for state in states), "the features of its classifiers differ from its own.")
+    single = calibrated.ensemble is False
+    refuse(single and len(states) != 1, "it has more than one classifier although ensemble is False.")
     lengths, joined = _joined(arrays)
     state = {"frozen": frozen, "classifiers": list(states), "lengths": lengths}
     return state, _curves(calibrated) | prefixed(joined, FOLD)

@@ -136,6 +136,6 @@ def _costs(given: dict[str, Any]) -> tables.CostPlan:
     least = math.nextafter(0.0, 1.0) if of_two else 0.0
     if not all(isinstance(source, str) or least <= source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")
-    if not of_two and not all(":" in name for name in names):
-        raise ModelFileError("its costs of rows are not named by class and action.")
+    named = of_two or all(":" in name for name in names)
+    refuse(not named, "its costs of rows are not named by class and action.")
     return costs
