@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn.base import clone
@@ -26,7 +25,7 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
+from abstain.files.sklearn_codecs.classifiers import CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
@@ -168,7 +167,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
     kind = fields.take("kind", one_of(KINDS[around]))
     if kind in CODECS:
         return classifiers.classifier_from(kind, CODECS, fields, arrays, classes)
-    return COMPOSITES[kind].restored(fields, arrays, around, classes)
+    return COMPOSITES[kind].made(fields, arrays, around, classes)
 
 
 def _pipeline(fields: Fields, arrays: Arrays, around: str, classes: Any) -> Pipeline:
@@ -227,26 +226,9 @@ def _guarded(fields: Fields, arrays: Arrays, *_: Any) -> NoveltyRejector:
     return estimator
 
 
-@dataclass(frozen=True)
-class Composite:
-    """An estimator around others.
-
-    Attributes
-    ----------
-    kind : type
-    parts : callable
-        Of the fitted estimator and what is around it.
-    restored : callable
-        Of fields, arrays, what is around it, and the classes of a rejector around it.
-    """
-
-    kind: Any
-    parts: Callable[..., Parts]
-    restored: Callable[..., Any]
-
-
-COMPOSITES = {
-    PIPELINE: Composite(Pipeline, _pipeline_parts, _pipeline),
-    REJECTOR: Composite(ThresholdRejector, _rejector_parts, _rejector),
-    GUARDED: Composite(NoveltyRejector, _guarded_parts, _guarded),
-}
+# estimators around others, which have no columns of their own
+COMPOSITES = classifiers.table(
+    classifiers.Codec(Pipeline, _pipeline_parts, _pipeline),
+    classifiers.Codec(ThresholdRejector, _rejector_parts, _rejector),
+    classifiers.Codec(NoveltyRejector, _guarded_parts, _guarded),
+)

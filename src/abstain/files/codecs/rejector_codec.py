@@ -42,8 +42,7 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     again = _tuned(estimator, rule.labels.classes, machine.classifier, rows, cuts, held_out=held_out, by_row=by_row)
     check_same(again.rule, rule)
     wanted = Request.of(estimator, by_row=by_row).method.needs_probabilities and not hasattr(given, "predict_proba")
-    if given is not machine.classifier and not wanted:
-        raise ModelFileError("it has a sigmoid that its parameters do not call for.")
+    refuse(given is not machine.classifier and not wanted, "it has a sigmoid that its parameters do not call for.")
     if (again.machine.method, again.error_bound) != (machine.method, bound):
         raise ModelFileError("its score or its bound on the error does not match its parameters.")
     if is_prefit(estimator.cv) != (estimator.estimator is given):

@@ -130,7 +130,11 @@ def check_status(proof: Proof, kernel: Any, tol: float) -> None:
     """Check that the proof fits the kernel, and that "optimal" is proven."""
     if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
         raise ModelFileError("its kernel is marked as indefinite, but this kernel is always positive semidefinite.")
-    if proof.status == Status.OPTIMAL and not proof.proves(tol):
+    _check_optimal(proof, tol, proven=proof.proves(tol))
+
+
+def _check_optimal(proof: Proof, tol: float, *, proven: bool) -> None:
+    if proof.status == Status.OPTIMAL and not proven:
         raise ModelFileError(f"its status is optimal, but its proof does not show that for tol={tol:g}.")
 
 
@@ -153,5 +157,4 @@ def check_linear(proof: Proof, w: Any, tol: float) -> None:
             raise ModelFileError("the objective of its proof is smaller than its weights alone make it.")
         if 0.5 * proof.violation**2 - proof.gap * abs(proof.objective) > UNBALANCED * sizes:
             raise ModelFileError("the violation of its proof is larger than its gap allows.")
-    if proof.status == Status.OPTIMAL and not proof.gap <= tol:
-        raise ModelFileError(f"its status is optimal, but its proof does not show that for tol={tol:g}.")
+    _check_optimal(proof, tol, proven=proof.gap <= tol)

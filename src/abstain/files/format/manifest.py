@@ -49,16 +49,10 @@ def read_manifest(container: Container) -> Fields:
     manifest = _parsed(text)
     fields = Fields(manifest, "model")
     version = fields.take("format", whole(1))
-    if version > FORMAT:
-        raise ModelFileError(
-            f"it has format {version}, written by a later version of abstain; this version reads up to {FORMAT}, so "
-            "upgrade abstain."
-        )
-    if version < FORMAT:
-        raise ModelFileError(
-            f"it has format {version}, written by abstain 0.1, which is no longer read; load it with abstain 0.2 and "
-            "save it again."
-        )
+    if version != FORMAT:
+        later = f"a later version of abstain; this version reads up to {FORMAT}, so upgrade abstain"
+        earlier = "abstain 0.1, which is no longer read; load it with abstain 0.2 and save it again"
+        raise ModelFileError(f"it has format {version}, written by {later if version > FORMAT else earlier}.")
     if json.dumps(manifest, indent=1).encode("ascii") != text:
         raise ModelFileError("its manifest is not formatted as the library writes JSON.")
     return fields

@@ -18,8 +18,8 @@ from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.format.errors import no_graph
+from abstain.files.onnx.check import Inputs, compare
 from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
-from abstain.files.onnx.inputs import Inputs
 from abstain.files.onnx.rules import decision_nodes
 from abstain.files.onnx.scores import Scoring
 from abstain.files.onnx.steps import NUMBER, Column, Table, through
@@ -103,8 +103,6 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         graph.output("novel", "b", novel)
         graph.output("p_value", "f", p_value)
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
-    from abstain.files.onnx.check import compare
-
     compare(model, estimator)
     return model
 
@@ -138,11 +136,11 @@ class Chain:
         before, decider = split(estimator)
         if type(decider) is not NoveltyRejector:
             steps, scoring = _scored(decider)
-            return cls([*before, *steps], None, [], decider, scoring)
+            return cls(before + steps, None, [], decider, scoring)
         fitted = decider._fitted_
-        inside, classifier = split(fitted.estimator) if fitted.is_ours else ([], decider)
-        steps, scoring = _scored(classifier)
-        inside = [*inside, *steps]
+        outer, classifier = split(fitted.estimator) if fitted.is_ours else ([], decider)
+        inner, scoring = _scored(classifier)
+        inside = outer + inner
         detector_scoring(fitted.guard)  # an error if it has no graph
         check_encoders(inside, fitted.guard.detector)
         return cls(before, fitted.guard, inside, decider, scoring)
@@ -167,15 +165,11 @@ def _inputs(graph: Graph, chain: Chain) -> Table:
     if chain.pipeline is None:
         return Table(graph.input("X", NUMBER, chain.scoring.n_features, "rows"))
     inputs = Inputs.of(chain.pipeline, guarded=chain.guard is not None)
-    if inputs.apart:
-        named = zip(inputs.names, inputs.inputs, inputs.kinds, strict=True)
-        columns = [
-            None if kind is None else Column(graph.input(called, kind, 1, f"column {name!r}"), kind)
-            for name, called, kind in named
-        ]
-        table = Table(columns=tuple(columns))
-    else:
-        table = Table(graph.input("X", NUMBER, len(inputs.kinds), "rows"))
+    columns: list[Column | None] = []
+    for name, called, kind in zip(inputs.names, inputs.inputs, inputs.kinds, strict=True) if inputs.apart else ():
+        columns.append(None if kind is None else Column(graph.input(called, kind, 1, f"column {name!r}"), kind))
+    matrix = None if inputs.apart else graph.input("X", NUMBER, len(inputs.kinds), "rows")
+    table = Table(matrix, tuple(columns))
     if read := [at for at, kind in enumerate(inputs.kinds) if kind == NUMBER]:
         graph.refuse(table.at(read).numbers().apply("IsInf"))
     return table

@@ -82,8 +82,7 @@ def _column_from(given: Any, pool: PoolReader, *, ordered: bool) -> NDArray[Any]
         return _texts(values, ordered=ordered)
     stored = pool.take("categories", values, f"{dtype[1:] if dtype in FLOAT else 'i8'} k", finite=False)
     column = stored.astype(dtype)
-    numbers = column[:-1] if len(column) and _is_missing(column[-1].item()) else column
-    rising = bool(len(column)) and bool((numbers[1:] > numbers[:-1]).all()) and not np.isnan(numbers).any()
+    rising = len(column) > 0 and np.array_equal(np.unique(column), column, equal_nan=True)
     if not rising or not np.array_equal(column.astype(stored.dtype), stored, equal_nan=True):
         raise ModelFileError("the categories of a column are not numbers of its dtype in increasing order.")
     return column

@@ -51,8 +51,7 @@ def parameters_from(kind: Any, given: dict[str, Any], kept: Collection[str] | No
     again = {name: given[name] if name in special else to_json(name, found[name]) for name in sorted(found)}
     refuse(json.dumps(given) != json.dumps(again), "its parameters are not formatted as the library writes them.")
     jobs = found.get("n_jobs")
-    if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
-        raise ModelFileError(f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
+    refuse(type(jobs) is int and abs(jobs) > MOST_JOBS, f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
     return EARLIER.get(kind.__name__, {}) | found
 
 

@@ -17,50 +17,47 @@ from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
-from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
+from abstain.files.format.schema import TEXTS, Fields, fitting, layout, of_type, stored, whole
 from abstain.files.sklearn_codecs.cells_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
 from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked
 
+PARTS = (tables.NUMERIC, tables.CATEGORICAL)  # and the fields with the names of their columns
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
 TABLE = layout(statistics="f8|f4 n", indicators="i8 i", mean="f8|f4 m", variance="f8|f4 m", scale="f8|f4 m")
 
+PLAN = {"dates": TEXTS, "day_first": of_type(bool, type(None)), "missing": TEXTS}
+
 
 def is_default(pipeline: Pipeline) -> bool:
     """Return whether `default_pipeline` would make this Pipeline, and its columns have names."""
-    names = [name for name, _ in pipeline.steps]
-    if names != [tables.PREPROCESS, tables.ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
+    preprocess = pipeline[0]
+    if type(preprocess) is not ColumnTransformer:
         return False
-    columns = {name: list(chosen) for name, _, chosen in pipeline[0].transformers if isinstance(chosen, list)}
-    named = all(isinstance(name, str) for chosen in columns.values() for name in chosen)
-    if not columns or not named or not {*columns} <= {tables.NUMERIC, tables.CATEGORICAL}:
-        return False
-    fresh = tables.default_pipeline(pipeline[-1], columns.get(tables.NUMERIC, []), columns.get(tables.CATEGORICAL, []))
-    fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
-    if any(hasattr(part, "_sklearn_output_config") for part in fitted):
+    columns = {name: chosen for name, _, chosen in preprocess.transformers}
+    fitted = [preprocess, *(part for _, part, _ in preprocess.transformers_)]
+    if any(hasattr(part, "_sklearn_output_config") for part in fitted) or {*map(type, columns.values())} != {list}:
         return False
     try:
-        return not parameters_of(pipeline, KEPT[Pipeline]) and bool(asked(pipeline[0]) == asked(fresh[0]))
-    except ValueError:  # a step or a parameter that no file can contain
+        fresh = tables.default_pipeline(pipeline[-1], *(columns.get(name, []) for name in PARTS))
+        return bool(asked(pipeline) == asked(fresh))
+    except ValueError:  # a step, a parameter or a name of a column that no file can contain
         return False
 
 
 def table_parts(preprocess: ColumnTransformer) -> Parts:
     """Return the fields and arrays of the fitted preprocessing."""
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
-    state: dict[str, Any] = {
-        "columns": preprocess.feature_names_in_.tolist(),
-        "numeric": columns.get(tables.NUMERIC, []),
-        "categorical": columns.get(tables.CATEGORICAL, []),
-    }
+    state: dict[str, Any] = {"columns": preprocess.feature_names_in_.tolist()}
+    state |= {name: columns.get(name, []) for name in PARTS}
     arrays: Arrays = {}
     if tables.NUMERIC in columns:
         impute, scale = (step for _, step in preprocess.named_transformers_[tables.NUMERIC].steps)
         state["n_samples_seen"] = int(scale.n_samples_seen_)
-        arrays = {"statistics": impute.statistics_, "indicators": impute.indicator_.features_.astype("<i8")}
-        arrays |= {array: getattr(scale, f"{name}_") for name, array in SCALER.items()}
+        own = {"statistics": impute.statistics_, "indicators": impute.indicator_.features_}
+        arrays = stored(own | {array: getattr(scale, f"{name}_") for name, array in SCALER.items()}, TABLE)
     if tables.CATEGORICAL in columns:
         categories = [one.tolist() for one in preprocess.named_transformers_[tables.CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
@@ -70,15 +67,14 @@ def table_parts(preprocess: ColumnTransformer) -> Parts:
         state["categories"] = categories
     if (plan := tables.plan_of(preprocess)) != tables.CellPlan():
         state["plan"] = {"dates": [*plan.dates], "day_first": plan.day_first, "missing": [*plan.missing]}
-        if plan.costs:
-            state["plan"]["costs"] = dict(plan.costs)
+        state["plan"] |= {"costs": dict(plan.costs)} if plan.costs else {}
     return state, arrays
 
 
 def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     """Make the fitted Pipeline around a fitted estimator."""
     fields = Fields(state, "preprocessing")
-    names, numeric, categorical = (fields.take(name, TEXTS) for name in ("columns", "numeric", "categorical"))
+    names, numeric, categorical = (fields.take(name, TEXTS) for name in ("columns", *PARTS))
     if len({*names}) != len(names) or not {*numeric, *categorical} <= {*names}:
         raise ModelFileError("its preprocessing uses columns that its table does not have.")
     seen = fields.take("n_samples_seen", whole(1)) if numeric else 0
@@ -125,12 +121,11 @@ def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[dict[str
 
 def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     fields = Fields(given, "plan")
-    dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
-    costs = _costs(fields.take("costs", dict)) if "costs" in fields else ()
-    plan = tables.CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
+    dates, day_first, missing = fields.record(PLAN).values()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
         raise ModelFileError("its dates are not numeric columns of its preprocessing.")
-    return plan
+    costs = _costs(fields.take("costs", dict)) if "costs" in fields else ()
+    return tables.CellPlan(tuple(dates), day_first, tuple(missing), costs)
 
 
 def _costs(given: dict[str, Any]) -> tables.CostPlan:
@@ -141,6 +136,6 @@ def _costs(given: dict[str, Any]) -> tables.CostPlan:
     least = math.nextafter(0.0, 1.0) if of_two else 0.0
     if not all(isinstance(source, str) or least <= source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")
-    if not of_two and not all(":" in name for name in names):
-        raise ModelFileError("its costs of rows are not named by class and action.")
+    named = of_two or all(":" in name for name in names)
+    refuse(not named, "its costs of rows are not named by class and action.")
     return costs
