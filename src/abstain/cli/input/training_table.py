@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.classes import checked_classes
 from abstain.cli.input.columns import for_sklearn, labels, left_out_rows, unlabelled
-from abstain.cli.input.cost_columns import row_costs_of
+from abstain.cli.input.cost_sources import row_costs_of
 from abstain.cli.input.costs import CostOptions
-from abstain.cli.input.features import read_features
-from abstain.cli.input.suspicions import suspect_copies
+from abstain.cli.input.features import read_features, suspect_copies
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened

@@ -6,8 +6,9 @@ A model with a promise on its errors is fitted on some of the rows and calibrate
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.budgets import Budget
+from abstain.cli.input.costs import COLUMNS, COSTS
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
+from abstain.cli.tables.notation import number_of
 from abstain.cli.training.machines import searched
 from abstain.cli.training.training import OWN, fitted, fitted_pipeline, folds_for, machine_facts, own_machine
 from abstain.costs.costs import Costs
@@ -33,13 +35,77 @@ from abstain.rules.tuning.class_error import ClassErrorBound
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 
-__all__ = ["budgeted"]
+__all__ = ["Budget", "budgeted", "stated_budget"]
 
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
+NAMES = {
+    "reject_rate": "largest share of rejects",
+    "max_error": "largest error among the accepted",
+    "class_error": "largest error by true class",
+}
 
 
-def budgeted(table: TrainingTable, given: Given, budget: Budget) -> tuple[Any, dict[str, Any]]:
+@dataclass(frozen=True)
+class Budget:
+    """What is asked for.
+
+    Attributes
+    ----------
+    name : str
+        "reject_rate", "max_error" or "class_error".
+    share : float or dict of str to float
+        For all rows, or by the class answered, or the true one.
+    confidence : float
+        Of the ceiling on the error among the accepted.
+    """
+
+    name: str
+    share: float | dict[str, float]
+    confidence: float
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was asked for."""
+        asked: dict[str, Any] = {NAMES[self.name]: self.share}
+        return asked | ({"confidence": self.confidence} if self.name == "max_error" else {})
+
+
+def stated_budget(given: Given) -> Budget | None:
+    """Return the budget that the options of a command state, each share one text or CLASS=SHARE repeated, or None."""
+    asked = given.stated(*NAMES)
+    if not asked:
+        return None
+    if others := [*[*asked][1:], *given.stated(*COSTS, *COLUMNS, "row_costs", "actions")]:
+        raise UsageError(
+            f"{next(iter(asked))} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
+            "--class-error."
+        )
+    ((option, texts),) = asked.items()
+    return Budget(option[2:].replace("-", "_"), _shares(option, texts), given.confidence)
+
+
+def _shares(option: str, texts: Sequence[str]) -> float | dict[str, float]:
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _share(option, texts[0], texts[0])
+    found: dict[str, float] = {}
+    for text in texts:
+        name, sign, share = text.rpartition("=")
+        if not sign or name in found:
+            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
+        found[name] = _share(option, text, share)
+    return found
+
+
+def _share(option: str, text: str, number: str) -> float:
+    share = number_of(number)
+    if not 0.0 <= share <= 1.0:
+        raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
+    return share
+
+
+def budgeted(table: TrainingTable, given: Given) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
+    budget: Budget = given.budget
     if table.mapped:
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."

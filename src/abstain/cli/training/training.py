@@ -8,7 +8,7 @@ from typing import Any
 
 from abstain.candidates.machines import BEST, SVM, machine_of
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.cost_columns import named_columns
+from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable, fit_to
 from abstain.cli.options import Given
