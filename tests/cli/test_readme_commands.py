@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstain.cli.input.cost_files import stated_actions
+from abstain.cli.input.cost_sources import stated_actions
 from action_cases import CREDIT
 from cli.running import run, stated
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from abstain.cli.input.budgets import Budget, stated_budget
 from abstain.cli.options import Given
+from abstain.cli.training.budgets import Budget, stated_budget
 from cli.running import pipeline_of, run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)
@@ -82,9 +82,9 @@ def test_what_cannot_be_meant_is_usage(table, tmp_path, options, words):
 
 
 def test_shares_by_class(large, tmp_path):
-    found = stated_budget(Given(max_error=["no=0.2", "a=b=0.1"], confidence=0.9), {})
+    found = stated_budget(Given(max_error=["no=0.2", "a=b=0.1"], confidence=0.9))
     assert found == Budget("max_error", {"no": 0.2, "a=b": 0.1}, 0.9)
-    assert stated_budget(Given(confidence=0.9), {}) is None
+    assert stated_budget(Given(confidence=0.9)) is None
     arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
     assert run(*arguments, "--reject-rate", "no=0.2", "--reject-rate", "yes=0.1").exit_code == 0
     assert pipeline_of(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli.input.suspicions import stand_ins
+from abstain.cli.input.features import stand_ins
 from cli.running import EVEN, FIT, heard, pipeline_of, run, said, write_table
 
 AGES = np.tile(np.arange(18.0, 92.0), 2)

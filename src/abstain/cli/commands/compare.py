@@ -67,12 +67,11 @@ def compare(
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
     stated = judge_of(table.y, costs, table.row_costs, table.positive).costs
-    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": given.reject_label or "auto"}
-    check_reject_label(table.classes, given.reject_label, rejects=stated.names is None)
-    rules = default_rules(stated, **labels, grouped=table.groups is not None, machines=machines)
+    check_reject_label(table.classes, given.reject_label, rejects=stated.answering)
+    rules = default_rules(stated, **table.labels(given), grouped=table.groups is not None, machines=machines)
     final = {name: rule[-1] for name, rule in rules.items()}
     if LINEAR in machines:
-        final["double hinge, linear"] = LinearRejectSVCCV(costs, **labels, n_jobs=-1)
+        final["double hinge, linear"] = LinearRejectSVCCV(costs, **table.labels(given), n_jobs=-1)
     models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
     if guard is not None:
         models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain.cli.input.budgets import Budget
 from abstain.cli.input.mapped_rows import training_rows
 from abstain.cli.input.training_table import TableOptions, TrainingTable
 from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, writing
 from abstain.cli.output.printing import print_judged
-from abstain.cli.training.budgets import budgeted
+from abstain.cli.training.budgets import budgeted, stated_budget
 from abstain.cli.training.cluster import check_cluster, connected
 from abstain.cli.training.guarding import guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machine, trained
@@ -25,19 +24,21 @@ def command(given: Given) -> None:
     given = checked_training(given)
     check_cluster(given.cluster, given.machine, given.C)
     rate, options = stated_rate(given.novelty, given.no_novelty), TableOptions(given)
+    budget = stated_budget(given)
     linear, by_blocks = given.machine == LINEAR, given.cluster is not None
     rows = training_rows(given.data, options, linear=linear, by_blocks=by_blocks)
     with connected(given.cluster) as client, rows as table:
-        costs = options.costs.of(table.classes)
-        facts = fit(table, costs, given.but(guard=guard_plan(rate, table, costs, given.seed)), client)
+        costs = options.costs.of(table.classes) if budget is None else None
+        given = given.but(guard=guard_plan(rate, table, costs, given.seed), budget=budget)
+        facts = fit(table, costs, given, client)
     facts["warnings"] += given.unfinished
     print_judged(facts, json=given.json)
 
 
 def fit(table: TrainingTable, costs: Any, given: Given, client: Any = None) -> dict[str, Any]:
-    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
-    is_budget = isinstance(costs, Budget)
-    model, facts = budgeted(table, given, costs) if is_budget else trained(table, costs, given, client)
+    """Train on a table, save the model, and return its facts; without a budget, the costs decide."""
+    asked = given.budget is not None
+    model, facts = budgeted(table, given) if asked else trained(table, costs, given, client)
     with writing(given.output, force=given.force) as file:
         write_model(model, file)
     return facts_of(table, model, given.output, facts)

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from abstain.arguments import positive_number
-from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.budgets import stated_budget
+from abstain.cli.exit_codes import UsageError, some
 from abstain.cli.input.classes import TWO_ONLY, in_order
-from abstain.cli.input.cost_columns import cell_columns, cells_plan, named_columns
-from abstain.cli.input.cost_files import REJECT, cost_matrix, stated_actions
+from abstain.cli.input.cost_sources import REJECT, cost_matrix, named_columns, stated_actions
 from abstain.cli.options import Given, option_name
 from abstain.costs.costs import Costs
 from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
@@ -33,8 +31,6 @@ class CostOptions:
 
     Attributes
     ----------
-    budget : Budget or None
-        What is asked for instead of costs.
     by_row : bool
         Whether rows have costs of their own.
     only_two : str or None
@@ -45,7 +41,6 @@ class CostOptions:
         self._given = given
         two = given.reject is not None and isinstance(_reject_cost(given.reject, given.decimal), tuple)
         by_row = given.stated(*COLUMNS, "row_costs")
-        self.budget = stated_budget(given, given.stated(*COSTS, *COLUMNS, "row_costs", "actions"))
         others = given.stated(*COSTS, "pos_label", *COLUMNS, "reject_label")
         if given.actions is None and given.reject_actions is not None:
             raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
@@ -60,13 +55,13 @@ class CostOptions:
         self.only_two = next((option for option in TWO_ONLY if option in limited), None)
 
     def of(self, classes: tuple[str, ...]) -> Any:
-        """Return the costs for these classes, or the budget; None if each row has its own and no action has a name."""
+        """Return the costs for these classes; None if each row has its own and no action has a name."""
         given = self._given
         if given.actions is not None:
             return stated_actions(given.actions, classes, given.reject_actions)
         if self._columns:
             _check_positive_stated(classes, given.pos_label)
-        return self.budget if self.by_row or self.budget is not None else stated_costs(given, classes)
+        return None if self.by_row else stated_costs(given, classes)
 
     def columns(self, table: Sequence[str]) -> list[str]:
         """Return the columns of a table that have costs."""
@@ -74,7 +69,7 @@ class CostOptions:
 
     def not_features(self, table: Sequence[str]) -> list[str]:
         """Return the columns that are named as costs by their prefix, and are not features."""
-        return [] if self._given.row_costs is None else cell_columns(table, self._given.row_costs)
+        return [] if self._given.row_costs is None else _cell_columns(table, self._given.row_costs)
 
     def plan(self, table: Sequence[str], classes: tuple[str, ...]) -> CostPlan:
         """Say where the costs of each row are from, of a table with these columns; empty if they have none."""
@@ -95,7 +90,7 @@ class CostOptions:
             costs = {truth: errors[truth] | {name: reject[truth]} for truth in known}
             actions = (classes[0], name, classes[1]) if len(classes) == 2 else (*known, name)
         cells = {(truth, action): row[action] for truth, row in costs.items() for action in actions}
-        return cells_plan(table, given.row_costs, cells)
+        return _cells_plan(table, given.row_costs, cells)
 
 
 def stated_costs(given: Given, classes: tuple[str, ...]) -> Costs:
@@ -226,4 +221,42 @@ def _columns_of_two(given: Given) -> CostPlan:
             plan += [(key, positive_number(key, value)) for key, value in pairs]
         except ValueError as error:
             raise UsageError(str(error)) from error
+    return tuple(plan)
+
+
+def _cell_columns(columns: Sequence[str], prefix: str) -> list[str]:
+    """Return the columns named PREFIX and CLASS:ACTION."""
+    return [name for name in columns if name.startswith(prefix) and ":" in name.removeprefix(prefix)]
+
+
+def _cells_plan(columns: Sequence[str], prefix: str, cells: dict[tuple[str, str], float]) -> CostPlan:
+    """Say where the costs of all cells are from: a column of that name, or the number stated for all rows.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Of the table.
+    prefix : str
+        Of the columns of costs.
+    cells : dict of (str, str) to float
+        The cost of each action, by true class, as far as it is stated; nan otherwise.
+    """
+    found, names = _cell_columns(columns, prefix), [f"{label}:{action}" for label, action in cells]
+    other = [name for name in found if name.removeprefix(prefix) not in names]
+    if other or not found:
+        wanted = some([prefix + name for name in names], 3)
+        raise UsageError(
+            f"--row-costs {prefix!r} reads columns named by class and action, such as {wanted}; "
+            + (f"{other[0]!r} is none of them, so rename it." if other else "the table has none.")
+        )
+    if twice := [name for name in found if names.count(name.removeprefix(prefix)) > 1]:
+        raise UsageError(
+            f"--row-costs {prefix!r}: column {twice[0]!r} could be two pairs of a class and an action, because names "
+            "have a colon; rename these classes or actions."
+        )
+    plan = []
+    for name, number in zip(names, cells.values(), strict=True):
+        if prefix + name not in found and np.isnan(number):
+            raise UsageError(f"no option states the cost {name!r}; add a column {prefix + name!r}, or give --reject.")
+        plan.append((name, prefix + name if prefix + name in found else float(number)))
     return tuple(plan)

@@ -1,20 +1,40 @@
-"""The columns of a training table that are features: numbers, dates and categories, and what looks odd about them."""
+"""The columns of a training table that are features, and those that are probably not what they seem.
+
+These are numbers for missing values, names of rows, codes and dates read as numbers, times read as categories, columns
+without information, and copies of the label.
+
+A number is suspected to stand for a missing value if at least three rows have it and it lies far outside the others:
+ten times the range of the others away, or, for 99, -999 and other rows of nines, half of that range.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+import warnings
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError
+from abstain.cli.exit_codes import DataError, Note, some
 from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, kinds_of
-from abstain.cli.input.suspicions import suspect
 from abstain.cli.tables.dates import day_first_in, days, is_temporal
+from abstain.cli.tables.notation import NEARLY
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan
 
 EITHER = "pass --dates day-first or --dates month-first"
+FEW = 3  # rows with the same number
+FAR, NINES_FAR = 10.0, 0.5
+NUMBERED, NAMED = 50, 20  # fewer numbers or texts may all differ by chance
+COPIED = 20  # fewer rows may agree with the label by chance
+TIMES = {
+    "times": r"^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s*[AaPp][Mm])?$",
+    "months": r"^(0?[1-9]|1[0-2])[-/.]\d{4}$|^\d{4}[-/](0?[1-9]|1[0-2])$",
+}
 
 
 def read_features(
@@ -45,7 +65,7 @@ def read_features(
     numbers, dates, texts = ([name for name in names if kinds[name] == kind] for kind in (NUMBERS, DATES, CATEGORIES))
     numeric, plan = [name for name in names if kinds[name] != CATEGORIES], _cell_plan(table, batch, dates)
     X = features(table, batch, numeric, texts, plan)
-    suspect(X, numbers, dates, [name for name in texts if name not in codes], batch.frame)
+    _suspect(X, numbers, dates, [name for name in texts if name not in codes], batch.frame)
     return X, numeric, texts, plan
 
 
@@ -89,3 +109,136 @@ def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tup
     return DataError(
         f"{table.path}: column{plural} dates such as {str(some[0][0])[:40]!r}; {way}, or leave them out with {ignore}."
     )
+
+
+def _suspect(
+    X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categorical: list[str], cells: pl.DataFrame
+) -> None:
+    """Warn of columns that may not be what they seem; `cells` are the columns as they were read."""
+    _suspect_constant(X.select(pl.col([*numeric, *categorical])))
+    _suspect_padded(cells.select(pl.col(numeric)))
+    for name in dates:
+        values = X[name].to_numpy()
+        for value, count, *_ in stand_ins(values[~np.isnan(values)]):
+            date = np.datetime64(int(value), "D")
+            _warn(
+                f"column {name!r}: {date} occurs in {count} rows, far from the other dates; if it stands for a missing "
+                f"value, pass --missing-value {date}"
+            )
+    for name in numeric:
+        values = X[name].to_numpy()
+        values = values[~np.isnan(values)]
+        _suspect_dates(name, values)
+        for value, count, low, high in stand_ins(values):
+            _warn(
+                f"column {name!r}: {value:g} occurs in {count} rows, far outside the other numbers ({low:g} to "
+                f"{high:g}); if it stands for a missing value, pass --missing-value {value:g}"
+            )
+        whole = len(values) == X.height >= NUMBERED and (values == np.round(values)).all()
+        if whole and len(np.unique(values)) == X.height:
+            text = f"column {name!r} has a different whole number in each row; if it names the row, pass --ignore"
+            warnings.warn(f"{text} {name!r}.", Note, stacklevel=2)
+    for name in categorical:
+        count = X[name].n_unique()
+        if count >= NAMED and count > 0.9 * X.height:
+            _warn(
+                f"column {name!r} has {count} different texts in {X.height} rows; if it is an identifier of the "
+                f"row, pass --ignore {name!r}."
+            )
+        _suspect_times(X[name])
+
+
+def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
+    """Warn of columns with as many values as classes that determine the label in every row."""
+    labels, other = pl.Series("label", y.tolist()), int(np.argmin(y == y[0]))
+    count = labels.n_unique()
+    for column in X.get_columns() if len(y) >= COPIED else ():
+        if column.n_unique() == count == pl.DataFrame([column.alias("value"), labels]).n_unique():
+            name, values = column.name, column.to_numpy(allow_copy=True)
+            _warn(
+                f"column {name!r} agrees with the label in every row ({_shown(values[0])} for {y[0]!r}, "
+                f"{_shown(values[other])} for {y[other]!r}); if it is a copy of the label, pass --ignore {name!r}."
+            )
+
+
+def _suspect_constant(X: pl.DataFrame) -> None:
+    """Say which columns are empty or constant."""
+    empty, constant = list[str](), list[str]()
+    for column in X:
+        missing = column.null_count()
+        if missing == len(column) or (missing == 0 and (column == column[0]).all()):
+            (empty if column.dtype.is_float() and math.isnan(column[0]) else constant).append(column.name)
+    _note(empty, "is empty in all rows", "are empty in all rows")
+    _note(constant, "has the same value in all rows", "have the same value in all rows")
+
+
+def _suspect_padded(cells: pl.DataFrame) -> None:
+    """Warn of codes with leading zeros that are read as numbers."""
+    found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
+    for name, code in found.row(0, named=True).items() if found.width else ():
+        if code is not None:
+            _warn(
+                f"column {name!r} has leading zeros, as in {code!r}, and is read as numbers; if these are codes, pass "
+                f"--categorical {name!r}."
+            )
+
+
+def _suspect_dates(name: str, values: NDArray[np.float64]) -> None:
+    """Warn of whole numbers that may be dates, such as 20240131."""
+    if len(values) < FEW or values.min() < 1900_01_01 or values.max() > 2100_12_31 or (values % 1 != 0).any():
+        return
+    month, day = values // 100 % 100, values % 100
+    if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
+        date = str(int(values[0]))
+        _warn(
+            f"column {name!r} is read as numbers, which look like dates such as {date}; write them as in "
+            f"{date[:4]}-{date[4:6]}-{date[6:]} and pass --dates days, or pass --ignore or --categorical {name!r}."
+        )
+
+
+def _suspect_times(column: pl.Series) -> None:
+    """Warn of texts that are times or months."""
+    name, some = column.name, column.drop_nulls().head(100).str.strip_chars()
+    for what, pattern in TIMES.items():
+        if len(some) > 0 and some.str.contains(pattern).mean() >= NEARLY:  # type: ignore[operator]
+            _warn(
+                f"column {name!r} contains {what} such as {some[0]!r}, and each becomes a category; write them as "
+                f"numbers, or pass --ignore {name!r}, or --categorical {name!r} if categories are meant."
+            )
+
+
+def _note(names: list[str], one: str, several: str) -> None:
+    if names:
+        found = f"column {some(names)} {one}" if len(names) == 1 else f"columns {some(names)} {several}"
+        ignore = " ".join(f"--ignore {name!r}" for name in names[:5])
+        text = f"{found}, from which a model learns nothing; to leave it out, pass {ignore}."
+        warnings.warn(text, Note, stacklevel=3)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
+def stand_ins(values: NDArray[np.float64]) -> list[tuple[float, int, float, float]]:
+    """Suspected numbers, with how often each occurs, and the range of the others."""
+    if len(values) == 0 or max(np.sum(values == values.min()), np.sum(values == values.max())) < FEW:
+        return []
+    found, (numbers, counts) = [], np.unique(values, return_counts=True)
+    while len(numbers) >= 3:
+        ends = {0: slice(1, None), -1: slice(None, -1)}  # each end, and the numbers without it
+        far = [at for at, rest in ends.items() if counts[at] >= FEW and _is_far(numbers[at], numbers[rest])]
+        if not far:
+            break
+        found.append((float(numbers[far[0]]), int(counts[far[0]])))
+        numbers, counts = numbers[ends[far[0]]], counts[ends[far[0]]]
+    return [(*one, float(numbers[0]), float(numbers[-1])) for one in found]
+
+
+def _is_far(value: float, rest: NDArray[np.float64]) -> bool:
+    nines = re.fullmatch(r"-?9{2,}(\.0)?", str(float(value))) is not None
+    gap = max(rest[0] - value, value - rest[-1])
+    return bool(gap > (NINES_FAR if nines else FAR) * float(rest[-1] - rest[0]))
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, UserWarning, stacklevel=3)

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
-from abstain.cli.input.features import read_features
-from abstain.cli.input.suspicions import suspect_copies
+from abstain.cli.input.features import read_features, suspect_copies
 from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
 from abstain.cli.progress import progress
 from abstain.cli.tables.memory import FIXED, MB, TooLargeError

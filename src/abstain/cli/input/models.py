@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError, listed
 from abstain.cli.input.columns import for_sklearn
-from abstain.cli.input.cost_columns import named_columns, row_costs_of
+from abstain.cli.input.cost_sources import named_columns, row_costs_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn

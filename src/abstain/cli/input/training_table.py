@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.classes import checked_classes
 from abstain.cli.input.columns import for_sklearn, labels, left_out_rows, unlabelled
-from abstain.cli.input.cost_columns import row_costs_of
+from abstain.cli.input.cost_sources import row_costs_of
 from abstain.cli.input.costs import CostOptions
-from abstain.cli.input.features import read_features
-from abstain.cli.input.suspicions import suspect_copies
+from abstain.cli.input.features import read_features, suspect_copies
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.preprocessing import CellPlan, CostPlan
 
 
@@ -99,6 +99,10 @@ class TrainingTable:
         """The positive class; None if there are more than two classes."""
         return None if self.several else self.classes[1]
 
+    def labels(self, given: Given) -> dict[str, Any]:
+        """Return the parameters of a classifier that name the positive class and the reject."""
+        return {"pos_label": self.positive, "reject_label": given.reject_label or "auto"}
+
     @property
     def rarest(self) -> tuple[str, int]:
         """The rarest class and the number of its rows."""
@@ -113,6 +117,14 @@ class TrainingTable:
     def n_groups(self) -> int:
         """Number of groups, or of rows without groups."""
         return len(self.y) if self.groups is None else len(set(self.groups))
+
+
+def fit_to(table: TrainingTable, model: Any) -> Any:
+    """Fit a model to the rows, with the groups and the costs of rows if it takes them."""
+    parameters = group_parameters(model, table.groups)
+    if table.row_costs is not None:
+        parameters |= row_cost_parameters(model, "fit", table.row_costs)
+    return model.fit(table.rows, table.y, **parameters)
 
 
 class TableOptions:

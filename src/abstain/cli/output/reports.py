@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.judged import Judged
-from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.input.training_table import TrainingTable, fit_to
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
-from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts
 from abstain.report.model import Report
@@ -48,9 +47,7 @@ def write_comparison(
     """
     name = compared.best if compared.verdict is None else compared.verdict.name
     held_out, model, by_row = compared.answers[compared.names.index(name)], models[name], table.row_costs
-    parameters = group_parameters(model, table.groups)
-    parameters |= {} if by_row is None else row_cost_parameters(model, "fit", by_row)
-    fitted = final_estimator(model.fit(table.rows, table.y, **parameters))
+    fitted = final_estimator(fit_to(table, model))
     shared = _facts(table.path, len(table.y), table, fitted) | {
         "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
         "comparison": compared,

@@ -6,29 +6,22 @@ A model with a promise on its errors is fitted on some of the rows and calibrate
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.frozen import FrozenEstimator
 
-from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.budgets import Budget
+from abstain.cli.input.costs import COLUMNS, COSTS
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
+from abstain.cli.tables.notation import number_of
 from abstain.cli.training.machines import searched
-from abstain.cli.training.training import (
-    LINEAR,
-    fitted_pipeline,
-    folds_for,
-    guarded,
-    own_facts,
-    own_machine,
-)
+from abstain.cli.training.training import OWN, fitted, fitted_pipeline, folds_for, machine_facts, own_machine
 from abstain.costs.costs import Costs
 from abstain.estimators.fitting.splitting import held_out_rows
 from abstain.estimators.svm.svc import RejectSVC
@@ -43,31 +36,95 @@ from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
+NAMES = {
+    "reject_rate": "largest share of rejects",
+    "max_error": "largest error among the accepted",
+    "class_error": "largest error by true class",
+}
 
 
-def budgeted(table: TrainingTable, given: Given, budget: Budget) -> tuple[Any, dict[str, Any]]:
+@dataclass(frozen=True)
+class Budget:
+    """What is asked for.
+
+    Attributes
+    ----------
+    name : str
+        "reject_rate", "max_error" or "class_error".
+    share : float or dict of str to float
+        For all rows, or by the class answered, or the true one.
+    confidence : float
+        Of the ceiling on the error among the accepted.
+    """
+
+    name: str
+    share: float | dict[str, float]
+    confidence: float
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was asked for."""
+        asked: dict[str, Any] = {NAMES[self.name]: self.share}
+        return asked | ({"confidence": self.confidence} if self.name == "max_error" else {})
+
+
+def stated_budget(given: Given) -> Budget | None:
+    """Return the budget that the options of a command state, each share one text or CLASS=SHARE repeated, or None."""
+    asked = given.stated(*NAMES)
+    if not asked:
+        return None
+    if others := [*[*asked][1:], *given.stated(*COSTS, *COLUMNS, "row_costs", "actions")]:
+        raise UsageError(
+            f"{next(iter(asked))} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
+            "--class-error."
+        )
+    ((option, texts),) = asked.items()
+    return Budget(option[2:].replace("-", "_"), _shares(option, texts), given.confidence)
+
+
+def _shares(option: str, texts: Sequence[str]) -> float | dict[str, float]:
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _share(option, texts[0], texts[0])
+    found: dict[str, float] = {}
+    for text in texts:
+        name, sign, share = text.rpartition("=")
+        if not sign or name in found:
+            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
+        found[name] = _share(option, text, share)
+    return found
+
+
+def _share(option: str, text: str, number: str) -> float:
+    share = number_of(number)
+    if not 0.0 <= share <= 1.0:
+        raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
+    return share
+
+
+def budgeted(table: TrainingTable, given: Given) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
+    budget: Budget = given.budget
     if table.mapped:
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": given.reject_label or "auto"}
-    if budget.name != "reject_rate":
-        asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
-        model = ThresholdRejector(None, **asked, cv="prefit", **labels)
-        fitted = guarded(table, _promised(table, given, model, partial(_classifier, folds=0)), given.guard)
-    else:
+    if budget.name == "reject_rate":
         folds = folds_for(table, given.seed, "the thresholds")
         classifier = _classifier(table, given, folds.n_splits)
-        model = ThresholdRejector(classifier, reject_rate=budget.share, cv=folds, **labels)
-        fitted = fitted_pipeline(table, model, given.guard)
-    return fitted, _facts(budget, unguarded(fitted)[-1])
+        rejector = ThresholdRejector(classifier, reject_rate=budget.share, cv=folds, **table.labels(given))
+        model = fitted_pipeline(table, rejector, given.guard)
+    else:
+        asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
+        model = _promised(table, given, ThresholdRejector(None, **asked, cv="prefit", **table.labels(given)))
+        if given.guard is not None:
+            model = fitted(table, FrozenEstimator(model), given.guard)
+    return model, _facts(budget, unguarded(model)[-1])
 
 
-def _classifier(table: TrainingTable, given: Given, folds: int) -> Any:
+def _classifier(table: TrainingTable, given: Given, folds: int = 0) -> Any:
     """Return the classifier to fit in each fold; SVMs search in each of them, others have the same parameters."""
     plain = given.but(reject_label=None, guard=None)
-    if given.machine in (SVM, LINEAR):
+    if given.machine in OWN:
         fits = folds + (1 if given.guard is None else 2)  # a guard may fit once more
         seconds = None if given.time_limit is None else given.time_limit / fits
         return own_machine(table, None, plain.but(time_limit=seconds))
@@ -78,16 +135,14 @@ def _classifier(table: TrainingTable, given: Given, folds: int) -> Any:
 
 
 def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
-    classifier, rows = final.estimator_, final._fitted_.rows
-    found = machine_of(classifier)
-    facts = own_facts(classifier) if found is None else {"machine": found[0], **found[1]}
-    rule = final.rule_
+    """What was asked for, and the rejects and errors of the rows that were held out."""
+    rule, rows = final.rule_, final._fitted_.rows
     choice = rule.choose(rows.score)
-    accepted = ~rule.is_reject(choice)
+    accepted, answer = ~rule.is_reject(choice), np.array(rule.answers)[choice]
     rejected = float(np.mean(~accepted))
-    answer = np.array(rule.answers)[choice]
     wrong = float(np.mean(answer[accepted] != rows.code[accepted])) if accepted.any() else math.nan
-    facts |= budget.facts | {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
+    facts = machine_facts(final.estimator_) | budget.facts
+    facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if final.certificate_ is not None:
         return facts | _promise_facts(final.certificate_, rejected)
     sentence = (
@@ -97,12 +152,7 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
 
 
-def _promised(
-    table: TrainingTable,
-    given: Given,
-    model: ThresholdRejector,
-    classifier: Callable[[TrainingTable, Given], Any],
-) -> Pipeline:
+def _promised(table: TrainingTable, given: Given, model: ThresholdRejector) -> Any:
     """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
     code = np.unique(table.y, return_inverse=True)[1]
     with _plain_errors():
@@ -112,7 +162,7 @@ def _promised(
         sizes = calibration_sizes(request, labels, np.bincount(code), None)
         held = held_out_rows(code, sizes, table.groups, given.seed)
     fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
-    pipeline = fitted_pipeline(fitting, classifier(fitting, given))
+    pipeline = fitted_pipeline(fitting, _classifier(fitting, given))
     model.estimator = pipeline[-1]
     with _plain_errors():
         model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)

@@ -83,7 +83,7 @@ def _no_guard(table: TrainingTable, costs: Any) -> str:
     """Why these rows or costs cannot have a guard; empty if they can."""
     if table.mapped:
         return "rows that are read by blocks are not in memory, where the guard is fitted"
-    if getattr(costs, "names", None) is not None and not any(costs.hands_on):
+    if not any(getattr(costs, "hands_on", [True])):
         return "none of the actions hands a case on, so that such a row could not be rejected"
     return ""
 

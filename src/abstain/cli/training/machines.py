@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from abstain.candidates.machines import BEST, NAMES, SVM, machine_of
+from abstain.candidates.machines import BEST, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError
@@ -17,7 +17,15 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB
 from abstain.cli.training.cluster import fitting, spread
-from abstain.cli.training.training import LINEAR, fitted_pipeline, folds_for, machine_seconds, own_facts, own_machine
+from abstain.cli.training.training import (
+    LINEAR,
+    OWN,
+    fitted_pipeline,
+    folds_for,
+    machine_facts,
+    machine_seconds,
+    own_machine,
+)
 from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.unwrap import decide, unguarded
@@ -54,11 +62,11 @@ def trained(table: TrainingTable, costs: Any, given: Given, client: Any = None) 
     With a `client` of a cluster the rows of a mapped table are sent there. If time runs out, the result so far is
     returned with a warning.
     """
-    if given.machine in (SVM, LINEAR):
+    if given.machine in OWN:
         with fitting(client):
             rows = table if client is None else spread(client, table)
             model = fitted_pipeline(rows, own_machine(table, costs, given), given.guard)
-        return model, own_facts(unguarded(model)[-1]) | _expected(table, costs, model)
+        return model, machine_facts(unguarded(model)[-1]) | _expected(table, costs, model)
     model, choice = searched(table, costs, given)
     return model, _facts(table, costs, unguarded(model)[-1], choice)
 
@@ -72,8 +80,7 @@ def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choic
         names,
         svm=own_machine(table, costs, given) if SVM in names else None,
         cv=folds_for(table, given.seed, "a machine or its parameters"),
-        pos_label=table.positive,
-        reject_label=given.reject_label or "auto",
+        **table.labels(given),
         random_state=given.seed,
         time_limit=machine_seconds(given),
         n_jobs=-1,
@@ -91,8 +98,7 @@ def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choic
 def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
     name, count = choice.chosen.name, len(choice.trials)
-    used = machine_of(getattr(final, "estimator_", None))  # a time limit may have left it with fewer trees
-    facts = own_facts(final) if name == SVM or used is None else {"machine": name, **used[1]}
+    facts = machine_facts(getattr(final, "estimator_", final))  # a time limit may have left it with fewer trees
     if count > 1:
         facts |= {
             "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},

@@ -6,20 +6,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
-
-from abstain.candidates.machines import BEST, SVM
+from abstain.candidates.machines import BEST, SVM, machine_of
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.cost_columns import named_columns
+from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.input.training_table import TrainingTable, fit_to
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import cache_size
 from abstain.cli.tables.notation import number_of
 from abstain.cli.training.guarding import GuardPlan, guard_facts
-from abstain.costs.per_row import ERRORS
-from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
+from abstain.costs.per_row import ERRORS, ONE_REJECT
 from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
@@ -30,6 +26,7 @@ from abstain.estimators.unwrap import unguarded
 from abstain.preprocessing import PREPROCESS, CellPlan, default_pipeline
 
 LINEAR = "linear"
+OWN = (SVM, LINEAR)
 SEARCHES = ("auto", "full", "halving")
 SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at its parameters has the rest
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
@@ -105,11 +102,10 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
     """Return the svm, or the linear machine, at the options' C and gamma or with a search for them; not yet fitted."""
     shared: dict[str, Any] = {
         "costs": costs,
-        "pos_label": table.positive,
-        "reject_label": given.reject_label or "auto",
         "time_limit": machine_seconds(given),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),
+        **table.labels(given),
     }
     if given.machine == LINEAR:
         if given.C is not None:
@@ -128,8 +124,10 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
     return RejectSVCCV(**shared, **grid, cache_size=cache, cv=cv, search=given.search)
 
 
-def own_facts(machine: Any) -> dict[str, Any]:
-    """Facts about a fitted svm or linear machine."""
+def machine_facts(machine: Any) -> dict[str, Any]:
+    """Facts about a fitted machine, of ours or of another kind."""
+    if (found := machine_of(machine)) is not None:
+        return {"machine": found[0], **found[1]}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
     facts = {"machine": LINEAR if linear else SVM, "C": getattr(machine, f"C{suffix}")}
     if linear:
@@ -161,12 +159,13 @@ def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) 
 
 
 def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
-    names, stated = (*ERRORS, "reject"), table.plan.costs
-    if costs is not None and costs.names is not None:
-        found = {"hand the case on": [str(name) for name in costs.rejects]}
-        return found | ({"columns of costs": named_columns(stated)} if stated else {})
+    """The costs that were stated, or the columns that they are read from."""
+    names, stated = (*ERRORS, *ONE_REJECT), table.plan.costs
+    columns = {"columns of costs": named_columns(stated)} if stated else {}
     if costs is None and stated and stated[0][0] != names[0]:
-        return {"columns of costs": named_columns(stated)}
+        return columns
+    if costs is not None and not costs.answering:
+        return {"hand the case on": [str(name) for name in costs.rejects]} | columns
     if costs is not None and costs.n_classes > 2:
         errors = sorted({cost for row in costs.errors.tolist() for cost in row if cost})
         known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
@@ -182,38 +181,22 @@ def fitted_pipeline(table: TrainingTable, machine: Any, guard: GuardPlan | None 
     The rows of a mapped table have been through the preprocessing.
     """
     pipeline = default_pipeline(machine, table.numeric, table.categorical)
-    model: Any = pipeline
-    if guard is not None:
-        model = guard.around(pipeline)
-        with guard.fitting():
-            _fit(table, model)
-        pipeline = model.estimator_
-    elif table.mapped:
+    if table.mapped:
         pipeline.steps[0] = (PREPROCESS, table.preprocess)
-        _fit(table, machine)
-    else:
-        _fit(table, pipeline)
+    model = fitted(table, machine if table.mapped else pipeline, guard)
+    pipeline = pipeline if guard is None else model.estimator_
     if table.plan != CellPlan():
         pipeline[0].plan_ = table.plan
-    return model
+    return pipeline if guard is None else model
 
 
-def guarded(table: TrainingTable, pipeline: Pipeline, guard: GuardPlan | None) -> Any:
-    """Fit a guard around a fitted Pipeline, which stays as it is."""
-    if guard is None:
-        return pipeline
-    model = guard.around(FrozenEstimator(pipeline))
-    with guard.fitting():
-        _fit(table, model)
-    return model
-
-
-def _fit(table: TrainingTable, model: Any) -> None:
-    parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
-    if table.row_costs is not None:
-        parameters |= row_cost_parameters(model, "fit", table.row_costs)
+def fitted(table: TrainingTable, model: Any, guard: GuardPlan | None) -> Any:
+    """Fit a model, behind a guard if there is a plan for one."""
     try:
-        model.fit(table.rows, table.y, **parameters)
+        if guard is None:
+            return fit_to(table, model)
+        with guard.fitting():
+            return fit_to(table, guard.around(model))
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
 

@@ -1,4 +1,4 @@
-"""Costs from small CSV files: a cost matrix with a row per class, or actions with a row each and a column per class."""
+"""Costs from small CSV files, a cost matrix or actions, and costs of each row from the columns of a table."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.input.columns import features
 from abstain.cli.tables.notation import number_of
-from abstain.cli.tables.read_table import opened
+from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.costs.actions import Actions
+from abstain.costs.per_row import ERRORS
+from abstain.preprocessing import CellPlan, CostPlan
 
 REJECT = "reject"  # the column of reject costs in a cost matrix
 REJECTS = "rejects"  # the column that says whether an action hands the case on
@@ -145,3 +151,30 @@ def _without_class(path: Path, names: Sequence[str], classes: tuple[str, ...]) -
             "none)."
         )
     return found
+
+
+def named_columns(plan: CostPlan) -> list[str]:
+    """Return the columns that costs are read from, each once."""
+    return list(dict.fromkeys(source for _, source in plan if isinstance(source, str)))
+
+
+def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch, n_classes: int) -> NDArray[np.float64] | None:
+    """Return the costs of the rows of a batch, (n, 3), (n, 4) or (n, n_classes, n_actions); None without a plan."""
+    if not plan.costs:
+        return None
+    cells = features(table, batch, named_columns(plan.costs), [], CellPlan(missing=plan.missing))
+    of_two, columns = plan.costs[0][0] == ERRORS[0], []
+    for name, source in plan.costs:
+        column = cells[source].to_numpy() if isinstance(source, str) else np.full(len(batch.places), float(source))
+        bad = np.flatnonzero(~(np.isfinite(column) & (column > 0.0 if of_two else column >= 0.0)))
+        if len(bad) > 0:
+            found = "is missing" if np.isnan(column[bad[0]]) else f"is {column[bad[0]]:g}"
+            what = f"a {name.replace('_', ' ')}" if of_two else repr(name)
+            wanted = "positive" if of_two else "0 or more"
+            raise DataError(
+                f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of {what} "
+                f"{found}; it must be {wanted}. Correct it or remove the row."
+            )
+        columns.append(column)
+    costs = np.column_stack(columns)
+    return costs if of_two else costs.reshape(len(costs), n_classes, -1)
