@@ -36,8 +36,9 @@ from abstain.losses.row_losses import LossTable
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.machines.linear_machine import LinearMachine
 
-BLOCK = 2_000_000  # entries of X, or kernel values, that are made float64 at a time
-NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without a mention
+BLOCK = 2_000_000  # entries of sparse rows, or kernel values, that are summed at a time
+CACHED = 1 << 17  # entries of dense rows that are centred at a time: they stay in the processor's cache
+NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,8 @@ class LinearProblem(RowLosses):
     @property
     def top(self) -> NDArray[np.float64]:
         """The largest gamma of each row."""
-        return self.breakpoint(self.loss.n_knots)
+        steepest = -self.loss.tables()[1][:, 0]
+        return np.asarray(self.weight * (steepest[0] if (steepest == steepest[0]).all() else steepest[self.kind]))
 
     @property
     def width(self) -> int:
@@ -79,11 +81,18 @@ class LinearProblem(RowLosses):
         """Return the machine of w and, last, b."""
         return LinearMachine(point[:-1].copy(), self.centre, float(point[-1]))
 
-    def blocks(self) -> Iterator[slice]:
-        """Return slices of rows that fit into memory as float64."""
-        step = max(1, BLOCK // max(1, self.width, self.X.shape[1]))
-        for first in range(0, self.X.shape[0], step):
-            yield slice(first, first + step)
+    @property
+    def step(self) -> int:
+        """The number of rows that are summed at a time."""
+        n, d = self.X.shape
+        return max(1, BLOCK * n // max(1, self.X.nnz) if issparse(self.X) else CACHED // max(1, d))
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Return blocks of rows, and where they are."""
+        n, step = self.X.shape[0], self.step
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            yield rows, self.X if step >= n else self.X[rows]  # a slice of sparse rows is a copy
 
     def certify(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> Certificate:
         """Certify a machine of this problem, with gamma clipped and balanced where it must be."""
@@ -108,6 +117,11 @@ class LowRankProblem(LinearProblem):
     def width(self) -> int:
         """The number of landmarks."""
         return len(self.features.mix)
+
+    @property
+    def step(self) -> int:
+        """The number of rows whose kernel values are in memory at a time."""
+        return max(1, BLOCK // max(1, self.width, self.X.shape[1]))
 
     def values(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Return the kernel values of some rows with the landmarks."""
@@ -191,8 +205,8 @@ def linear_sums(
     beta = problem.sign * gamma
     sums, losses, reach = np.zeros(problem.width), 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in problem.blocks():
-            X, sign, weight = problem.X[rows], problem.sign[rows], problem.weight[rows]
+        for rows, X in problem.blocks():
+            sign, weight = problem.sign[rows], problem.weight[rows]
             scores = machine.score(X, n_jobs).ravel()
             losses += float(weight @ problem.loss.take(rows).value(sign, sign * scores))
             at = problem.values(X, n_jobs)
@@ -210,7 +224,7 @@ def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArra
 
 def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Clip gamma to its bounds."""
-    return np.asarray(np.clip(gamma, 0.0, problem.top))
+    return np.asarray(np.minimum(np.maximum(gamma, 0.0), problem.top))
 
 
 def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -223,6 +237,8 @@ def balanced_gamma(
 ) -> NDArray[np.float64]:
     """Scale down the heavier side, given the sums of both over all rows, so that the coefficients sum to 0."""
     negative, positive = sides.tolist()
+    if negative == positive:
+        return gamma
     least = min(negative, positive)
     shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
     return np.asarray(gamma * shrink)
