@@ -22,7 +22,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, suppres
 settings.load_profile("repeatable")
 
 # scikit-learn reads a constructor's signature whenever it asks an estimator for its parameters: half a million times in
-# the tests of the command line alone, a fifth of their time. Here it reads each constructor once.
+# the tests of the command line alone. Here it reads each constructor once.
 read_signature = BaseEstimator._get_param_names.__func__
 
 
@@ -50,6 +50,7 @@ def whole_machines():
     from sklearn.ensemble import RandomForestClassifier
 
     from abstain.candidates.machines import MACHINES
+    from abstain.comparison import rules
 
     whole = dict(MACHINES)
     small = {
@@ -58,7 +59,9 @@ def whole_machines():
         "boosting": {"grid": ({"max_leaf_nodes": 3},), "stages": (5, 10)},
     }
     MACHINES.update({name: replace(MACHINES[name], **parts) for name, parts in small.items()})
-    yield whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "_EMBEDDED_CS", (0.1, 1.0))  # each of them is five more fits of a slow machine
+        yield whole
     MACHINES.update(whole)
 
 
