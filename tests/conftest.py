@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 import shutil
 from dataclasses import replace
@@ -37,6 +38,12 @@ BaseEstimator._get_param_names = classmethod(lambda cls: list(names_of_parameter
 OLD = not hasattr(pl.DataFrame, "__dataframe__") and parse_version(sklearn.__version__) < parse_version("1.9")
 
 
+def pytest_collection_finish():
+    """What is imported stays, so garbage need not be looked for in it: that takes up to half a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def polars():
     if OLD:
@@ -60,7 +67,8 @@ def whole_machines():
     }
     MACHINES.update({name: replace(MACHINES[name], **parts) for name, parts in small.items()})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "_EMBEDDED_CS", (0.1, 1.0))  # each of them is five more fits of a slow machine
+        patch.setattr(rules, "_GRID", {"Cs": 2, "gammas": 2})
+        patch.setattr(rules, "_EMBEDDED_CS", (0.1, 1.0))
         yield whole
     MACHINES.update(whole)
 
