@@ -15,9 +15,12 @@ UV     := $(shell command -v uv 2>/dev/null)
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check --no-compile)
 # Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
-# What takes longer than it finds: the site, small runs of the experiments, suites of other libraries.
+# What is slow and rarely changes runs in `make test-more`: the site, small runs of the experiments, their data, suites of
+# other libraries; and the tests marked `long`: simulations of what is promised of new rows, clusters, the memory of long
+# runs, large problems against a general solver.
 MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklearn_suite.py tests/test_ecosystem.py \
-	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py
+	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py tests/datasets/test_folder.py \
+	tests/datasets/test_loaders.py tests/datasets/test_physionet.py tests/datasets/test_public_sources.py
 NATIVE := build/native-test
 comma  := ,
 STAMPS := $(VENV)/.abstain
@@ -113,8 +116,9 @@ demo: $(STAMPS)/package ## set up, then show the savings of a reject option on b
 test: lint types native-test pytest ## set up, then check everything that changes often: lint, types, the core under sanitizers, pytest
 	@echo "All checks passed."
 
-test-more: $(STAMPS)/check $(STAMPS)/package ## the slow rest: the site, small runs of the experiments, suites of other libraries
+test-more: $(STAMPS)/check $(STAMPS)/package ## the slow rest: the site, the experiments, suites of other libraries, long simulations
 	$(PY) $(PYTEST) $(MORE)
+	$(PY) $(PYTEST) -m long $(addprefix --ignore=,$(MORE))
 
 lint: $(STAMPS)/check ## run ruff on everything
 	$(PY) -m ruff check
@@ -138,7 +142,7 @@ native-test-threads: $(STAMPS)/tools ## tests of the core's threads under the th
 	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve|linear'
 
 pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
-	$(PY) $(PYTEST) $(addprefix --ignore=,$(MORE))
+	$(PY) $(PYTEST) -m "not long" $(addprefix --ignore=,$(MORE))
 
 # The core of the fuzzers, under the sanitizers.
 define build_fuzzed

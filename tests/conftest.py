@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 import shutil
 from dataclasses import replace
@@ -22,7 +23,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, suppres
 settings.load_profile("repeatable")
 
 # scikit-learn reads a constructor's signature whenever it asks an estimator for its parameters: half a million times in
-# the tests of the command line alone, a fifth of their time. Here it reads each constructor once.
+# the tests of the command line alone. Here it reads each constructor once.
 read_signature = BaseEstimator._get_param_names.__func__
 
 
@@ -35,6 +36,12 @@ BaseEstimator._get_param_names = classmethod(lambda cls: list(names_of_parameter
 
 # scikit-learn before 1.9 takes columns by name through the interchange protocol, which polars 2 has left
 OLD = not hasattr(pl.DataFrame, "__dataframe__") and parse_version(sklearn.__version__) < parse_version("1.9")
+
+
+def pytest_collection_finish():
+    """What is imported stays, so garbage need not be looked for in it: that takes up to half a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +57,7 @@ def whole_machines():
     from sklearn.ensemble import RandomForestClassifier
 
     from abstain.candidates.machines import MACHINES
+    from abstain.comparison import rules
 
     whole = dict(MACHINES)
     small = {
@@ -58,7 +66,10 @@ def whole_machines():
         "boosting": {"grid": ({"max_leaf_nodes": 3},), "stages": (5, 10)},
     }
     MACHINES.update({name: replace(MACHINES[name], **parts) for name, parts in small.items()})
-    yield whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "_GRID", {"Cs": 2, "gammas": 2})
+        patch.setattr(rules, "_EMBEDDED_CS", (0.1, 1.0))
+        yield whole
     MACHINES.update(whole)
 
 

@@ -29,6 +29,7 @@ def peak(*arguments):
     return used.ru_maxrss / 1024
 
 
+@pytest.mark.long
 def test_a_fit_stays_below_the_limit(tmp_path):
     options = ("--target", "y", "--reject", 0.2, "--C", 1, "--force", "-o", tmp_path / "model")
     program = peak("fit", written(tmp_path / "small.csv", 60, 3), *options, "--gamma", 0.1)

@@ -67,6 +67,7 @@ def test_noise_is_not_ranked_and_a_difference_is():
     assert set(found.not_told_apart) == {"good", "twin"}
 
 
+@pytest.mark.long
 def test_the_interval_of_a_mean_cost_covers_it_as_often_as_stated():
     """Fixed rules have a true cost, from a million rows; 400 data sets of 150 rows each."""
     costs, model = Costs(1, 2, 0.3), Fixed(-0.3, 0.3)
@@ -88,6 +89,7 @@ def test_the_interval_of_a_mean_cost_covers_it_as_often_as_stated():
     assert np.mean(naive) < 0.95 - margin  # the judge has teeth
 
 
+@pytest.mark.long
 def test_the_interval_covers_the_cost_of_the_machines_fitted_on_the_folds():
     """What is promised is their mean cost on new rows; 80 data sets, five machines each, judged on 1,000 rows."""
     costs, (X_new, y_new) = Costs(1, 2, 0.3), rows(1_000, seed=1)

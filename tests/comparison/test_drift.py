@@ -59,6 +59,7 @@ def guarded_counts(rng, m, n, values, decimals):
     return model, DriftCounts(n, cells_of(scores[1], scores[0]), here, columns)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("decimals", "values"), [(8, 5), (0, 1000)])
 def test_false_alarms_are_at_most_at_the_level_for_batches_of_any_size(decimals, values):
     rng = np.random.default_rng(0)
@@ -68,6 +69,7 @@ def test_false_alarms_are_at_most_at_the_level_for_batches_of_any_size(decimals,
     assert sum(alarms) <= MOST
 
 
+@pytest.mark.long
 def test_p_values_of_one_calibration_set_tested_for_uniformity_would_fail_the_same_check():
     rng = np.random.default_rng(1)
     largest = stats.kstwo.isf(LEVEL, 1000)

@@ -63,6 +63,7 @@ def chosen(model, rows, row_costs=None):
     return np.array([names.index(name) for name in model.predict(rows, row_costs=row_costs).tolist()])
 
 
+@pytest.mark.long
 class TestActionsOfSeveralClasses:
     @machines
     @pytest.mark.parametrize("actions", [TRIAGE, PAIRS, WORK], ids=["triage", "pairs", "work"])
@@ -105,6 +106,7 @@ def action_rows(rows, u, actions=TRIAGE, dearer=3):
 
 
 class TestRowCostsOfSeveralClasses:
+    @pytest.mark.long
     @machines
     @pytest.mark.parametrize(
         "stated", [None, table_costs(GENERAL, 0.35), TRIAGE], ids=["rows alone", "costs", "actions"]
@@ -129,6 +131,7 @@ class TestRowCostsOfSeveralClasses:
         assert -model.score(X, Y, row_costs=values) == pytest.approx(cells.mean())
 
 
+@pytest.mark.long
 class TestRowCostsOfTwoClassesWithActions:
     @machines
     def test_they_cost_about_what_bayes_rule_does(self, machine):

@@ -64,6 +64,7 @@ def misses(way, repeats, n, n_features=30):
     return np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(repeats)
 
 
+@pytest.mark.long
 def test_each_class_keeps_its_rate_and_the_controls_do_not():
     missed, noise = misses(promised, 150, 200)
     exact = np.array([4 / 41, 2 / 41])  # 40 calibration rows of each class: floor(rate 41) / 41

@@ -348,6 +348,7 @@ with dask.config.set(scheduler="synchronous"):
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA is Linux's")
 def test_a_fit_never_holds_all_rows():
     # 192 MB of rows, in chunks of 4 MB, within 140 MB, of which BLAS reserves about 70 for itself

@@ -16,6 +16,7 @@ REASON = "the extra dask is not installed"
 dask = pytest.importorskip("dask", reason=REASON)
 da = pytest.importorskip("dask.array", reason=REASON)
 distributed = pytest.importorskip("distributed", reason=REASON)
+pytestmark = pytest.mark.long
 SETTINGS = {"tol": 1e-3, "C": 0.1, "costs": Costs(reject=0.2)}
 
 

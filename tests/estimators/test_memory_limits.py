@@ -60,7 +60,10 @@ for work, room in itertools.product(WORK, map(float, sys.argv[1:])):
     print(work, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 ROOM = (0.5, 2, 4, 6, 8, 10, 14, 4000)
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and limits the address space")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and limits the address space"),
+]
 
 
 @pytest.fixture(scope="module")

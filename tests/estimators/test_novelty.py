@@ -33,6 +33,7 @@ def share_novel(model, X):
     return float(np.mean(model.decide(X).reason == "novel"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("detector", "columns"), [(None, 6), (OneClassSVM(gamma=5), 2)], ids=["default", "learns by heart"]
 )

@@ -188,6 +188,7 @@ def test_limits_are_reported():
         assert clf.duality_gap_ > 0.0
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_a_long_fit():
     def fits():
         while True:

@@ -10,7 +10,8 @@ from abstain import Costs, RejectSVC
 from optimality_cases import COSTS, DATA_SETS, KERNELS, STRENGTHS, Case, covering_cases, judge
 
 needs_data = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
-EACH_SET = [pytest.param(data, marks=[] if data == "wdbc" else [needs_data]) for data in DATA_SETS]
+MARKS = {"wdbc": [pytest.mark.long], "pima": [pytest.mark.long, needs_data]}  # seconds of the general solver
+EACH_SET = [pytest.param(data, marks=MARKS.get(data, [needs_data])) for data in DATA_SETS]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -17,8 +17,8 @@ from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 
 LOW_RANK = LinearRejectSVC(kernel="rbf", n_components=20)
-SEARCHES = [RejectSVCCV(Cs=3, gammas=2, cv=3), LinearRejectSVCCV(Cs=3, cv=3)]
-ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), LinearRejectSVC(), *SEARCHES]
+SEARCHES = [RejectSVCCV(Cs=2, gammas=2, cv=2), LinearRejectSVCCV(Cs=2, cv=2)]
+ESTIMATORS = [EmbeddedRejectSVC(n_starts=2), RejectSVC(), LinearRejectSVC(), *SEARCHES]
 
 
 def reason(error):

@@ -83,7 +83,7 @@ def test_a_factor_on_all_costs_changes_only_the_unit_of_the_mean_cost(estimator,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # which class is positive
         first, answers, scores = fitted(estimator, kind, 1)
-        for factor in FACTORS:
+        for factor in FACTORS[::2]:
             other, again, rescored = fitted(estimator, kind, factor)
             np.testing.assert_array_equal(again, answers)
             np.testing.assert_array_equal(rescored, scores)

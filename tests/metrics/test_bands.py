@@ -73,6 +73,7 @@ def test_a_band_surrounds_the_curve_and_widens_with_the_level(name):
     assert ((wide.lower <= wide.estimate) & (wide.estimate <= wide.upper)).all()
 
 
+@pytest.mark.long
 def test_a_band_keeps_its_level_over_many_data_sets():
     # the truth, read off one very large sample of the same kind
     y, score = sample(400_000, 100)

@@ -99,6 +99,7 @@ def shares_of_new_rows(place, repeats=2000, n=100):
     return np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(repeats)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [symmetric_within, roc_within])
 def test_of_new_rows_no_more_are_rejected_than_the_budget_allows(place):
     share, noise = shares_of_new_rows(lambda rows: place(rows, 0.1))

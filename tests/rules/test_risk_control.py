@@ -61,6 +61,7 @@ def outcomes(rule, shift, flipped):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_the_promise_is_kept(generator):
     allowed = 0.1 + 3 * np.sqrt(0.1 * 0.9 / RUNS)

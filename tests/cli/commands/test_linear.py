@@ -164,6 +164,7 @@ class TestParquet:
             assert words in result.stderr
             assert list((tmp_path / "temporary").glob("abstain-*")) == []
 
+    @pytest.mark.long
     def test_a_cluster_fits_the_same_machine(self, tmp_path, files, table):
         distributed = pytest.importorskip("distributed")
         paths, joined = files

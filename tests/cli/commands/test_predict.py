@@ -168,6 +168,7 @@ def peak(model, data, out, chunk=None):
     return int(ended.stdout) / 1024
 
 
+@pytest.mark.long
 def test_a_large_file_is_never_held(tmp_path, model):
     row = b"34.5,Ulm," + b"x" * 9991 + b"\n"
     small, large = tmp_path / "small.csv", tmp_path / "large.csv"

@@ -1,7 +1,6 @@
 """EmbeddedRejectSVC as a classifier: labels, kernels, statuses, and what is true of its problem."""
 
 import _thread
-import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -171,14 +170,6 @@ def test_limits_are_warned_of(data):
     assert clf.status_ == "iteration_limit"
     with pytest.warns(ConvergenceWarning, match="raise time_limit=1e-09 or lower n_starts=2000"):
         assert EmbeddedRejectSVC(0.2, time_limit=1e-9).fit(X, y).status_ == "time_limit"
-
-
-@pytest.fixture
-def interruptible():
-    """SIGINT, which is ignored where tests run in the background, raises KeyboardInterrupt."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -10,7 +10,10 @@ from sklearn.svm import SVC
 from abstain import EmbeddedRejectSVC
 from embedded_cases import CHECKS, REFERENCE, C, gradient, objective, pair
 
-pytestmark = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data"),
+]
 PAIRS = sorted(CHECKS)
 # each case with one seed here, with twenty in verification/embedded.py
 SEEDS = {case: number for number, case in enumerate(REFERENCE)}

@@ -69,6 +69,7 @@ MEMORY = {  # each in a new process: a fork begins with the free memory of the o
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory(name):
     done = subprocess.run(  # noqa: S603 (our own interpreter and file)
