@@ -19,7 +19,7 @@ def H(p):
     return -p * log(p) - (1 - p) * log(1 - p)
 
 
-def task_tangents(y, p_low, p_high):
+def tangents(y, p_low, p_high):
     """The loss of a class by its definition: the largest of 0 and the tangents of log(1 + exp(-y f))."""
     slope = {p: -(1 - p) if y > 0 else p for p in (p_low, p_high)}
     return np.max([np.zeros_like(f), *(H(p) + slope[p] * f for p in (p_low, p_high))], axis=0)

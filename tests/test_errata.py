@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from abstain import Costs
-from abstain.losses.tangent_hinge import double_hinge, task_tangents
+from abstain.losses.tangent_hinge import double_hinge
 from abstain.metrics import error_rate, reject_rate
-from errata_cases import ASYMMETRIC, SYMMETRIC, H, f, knots, solved
+from errata_cases import ASYMMETRIC, SYMMETRIC, H, f, knots, solved, tangents
 
 PAGE = Path(__file__).parents[1] / "docs" / "errata.md"
 FR02 = Path(__file__).parents[2] / "shared" / "papers" / "FR02.txt"  # the paper's text, where a machine has it
@@ -36,8 +36,8 @@ def test_a14_8_the_second_branch_has_its_bounds_swapped(p_low, p_high):
 
     printed = (tau >= f) & (f > rho)
     assert not printed.any()  # tau_- < rho_-: nothing lies above rho_- and below tau_-
-    assert np.abs(branches(printed) - task_tangents(-1, p_low, p_high)).max() > 0.1
-    np.testing.assert_allclose(branches((rho >= f) & (f > tau)), task_tangents(-1, p_low, p_high), atol=1e-12)
+    assert np.abs(branches(printed) - tangents(-1, p_low, p_high)).max() > 0.1
+    np.testing.assert_allclose(branches((rho >= f) & (f > tau)), tangents(-1, p_low, p_high), atol=1e-12)
 
 
 # A14 (10) to (14)
@@ -52,14 +52,14 @@ def hinges(y, p_low, p_high, rho):
 
 def test_a14_10_the_inner_knot_changes_its_sign_with_the_class():
     rho = knots(1, *ASYMMETRIC)[1]
-    np.testing.assert_allclose(hinges(1, *ASYMMETRIC, rho), task_tangents(1, *ASYMMETRIC), atol=1e-12)
-    assert np.abs(hinges(-1, *ASYMMETRIC, rho) - task_tangents(-1, *ASYMMETRIC)).max() > 0.1  # as printed: one rho
-    np.testing.assert_allclose(hinges(-1, *ASYMMETRIC, -rho), task_tangents(-1, *ASYMMETRIC), atol=1e-12)
+    np.testing.assert_allclose(hinges(1, *ASYMMETRIC, rho), tangents(1, *ASYMMETRIC), atol=1e-12)
+    assert np.abs(hinges(-1, *ASYMMETRIC, rho) - tangents(-1, *ASYMMETRIC)).max() > 0.1  # as printed: one rho
+    np.testing.assert_allclose(hinges(-1, *ASYMMETRIC, -rho), tangents(-1, *ASYMMETRIC), atol=1e-12)
 
 
 def test_a14_10_equal_errors_hide_it():
     assert knots(1, *SYMMETRIC)[1] == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(hinges(-1, *SYMMETRIC, 0.0), task_tangents(-1, *SYMMETRIC), atol=1e-12)
+    np.testing.assert_allclose(hinges(-1, *SYMMETRIC, 0.0), tangents(-1, *SYMMETRIC), atol=1e-12)
 
 
 # A14, after (9)

@@ -19,14 +19,14 @@ from abstain.dual.proof import Status
 from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import row_losses
-from abstain.losses.tangent_hinge import double_hinge, hinge, tangent_hinge
+from abstain.losses.tangent_hinge import double_hinge, hinge, tangent_hinge, task_tangents
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from problems import costs_of_rows
 
 
-def task_tangents(K: int):
+def tangents(K: int):
     return tangent_hinge(logit(np.linspace(0.1, 0.9, K))) if K > 1 else hinge()
 
 
@@ -95,7 +95,7 @@ def test_columns_from_1_to_1e8():
 @pytest.mark.parametrize("K", range(1, 7))
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_any_number_of_knots(K, C):
-    problem = posed(*rows_of("plain"), task_tangents(K), C)
+    problem = posed(*rows_of("plain"), tangents(K), C)
     _, proof = fitted_machine(problem, LinearNewton(tol=1e-7), None)
     assert proof.status == "optimal"
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)

@@ -310,7 +310,7 @@ def test_a_C_off_the_path_is_refused(C):
 def test_a_path_that_ends_early_says_where(monkeypatch, ends, reached):
     broken = SimpleNamespace(path=lambda **_: {"complete": False, "end": np.array(ends)})
     monkeypatch.setattr(module, "_native", broken)
-    with pytest.raises(ValueError, match=rf"beyond {reached}\(of C_max=1000\).*scale the features, or give a smaller"):
+    with pytest.raises(ValueError, match=rf"beyond {reached}\(of C_max=1000\).*scale the features, or pass a smaller"):
         follow_path(two_points(hinge(), 1.0), 1e-2, 1e3)
 
 
