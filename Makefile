@@ -13,11 +13,13 @@ PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 # Python compiles what it imports; pip would compile all, which takes longer than the rest of an installation.
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check --no-compile)
-# Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
-PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests run side by side, one process more than there are cores, since some wait, and at most eight; a process that is done
+# takes over from the others.
+CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PYTEST := -m pytest --numprocesses $(shell expr $(CORES) + 1) --maxprocesses 8 --dist worksteal
 # What is slow and rarely changes runs in `make test-more`: the site, small runs of the experiments, their data, suites of
 # other libraries; and the tests marked `long`: simulations of what is promised of new rows, clusters, the memory of long
-# runs, large problems against a general solver.
+# runs, large problems against a general solver, pages in a browser, interrupts.
 MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklearn_suite.py tests/test_ecosystem.py \
 	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py tests/datasets/test_folder.py \
 	tests/datasets/test_loaders.py tests/datasets/test_physionet.py tests/datasets/test_public_sources.py
@@ -135,7 +137,7 @@ endef
 
 native-test: $(STAMPS)/tools ## test the C++ core under the address and undefined-behaviour sanitizers
 	$(call build_native,$(NATIVE),address$(comma)undefined)
-	ctest --test-dir $(NATIVE) --output-on-failure
+	ctest --test-dir $(NATIVE) --output-on-failure --parallel $(CORES)
 
 native-test-threads: $(STAMPS)/tools ## tests of the core's threads under the thread sanitizer (about a minute; not part of make test)
 	$(call build_native,$(NATIVE)-threads,thread)

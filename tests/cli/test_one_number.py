@@ -26,7 +26,7 @@ FIXED = ("--C", 10, "--gamma", 0.5, "--no-novelty")
 SEARCHED = ("--Cs", "1,10", "--gammas", "0.5,1", "--no-novelty")
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=[KINDS[0], *(pytest.param(kind, marks=pytest.mark.long) for kind in KINDS[1:])])
 def made(request, tmp_path_factory):
     """Everything that the commands write about one table."""
     folder = tmp_path_factory.mktemp("one")

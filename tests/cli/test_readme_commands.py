@@ -100,11 +100,13 @@ def answers(folder):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
 def test_every_command_succeeds(toured):
     _, results = toured
     assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * len(TOUR)
 
 
+@pytest.mark.long
 def test_every_applicant_has_an_answer(toured):
     rows = answers(toured[0])
     assert len(rows) == 300
@@ -112,6 +114,7 @@ def test_every_applicant_has_an_answer(toured):
     assert "A11" in {row["status"] for row in rows}
 
 
+@pytest.mark.long
 def test_the_evaluation_prices_these_answers(toured):
     folder, results = toured
     paid = np.mean([PRICES.get((row["class"], row["label"]), 0.0) for row in answers(folder)])
@@ -119,6 +122,7 @@ def test_the_evaluation_prices_these_answers(toured):
     assert f"mean cost {paid:.4g}".split() in lines
 
 
+@pytest.mark.long
 def test_the_model_is_worth_having(toured):
     rows = answers(toured[0])
     paid = np.mean([PRICES.get((row["class"], row["label"]), 0.0) for row in rows])
@@ -126,6 +130,7 @@ def test_the_model_is_worth_having(toured):
         assert paid < np.mean([PRICES.get((row["class"], always), 0.0) for row in rows])
 
 
+@pytest.mark.long
 def test_all_rules_are_compared_and_reported(toured):
     folder, results = toured
     for rule in ("double hinge", "SVM, one threshold", "SVM, two thresholds (ROC)", "SVM, Chow on Platt"):
@@ -133,6 +138,7 @@ def test_all_rules_are_compared_and_reported(toured):
         assert rule in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_graph_gives_the_same_answers(toured):
     onnxruntime = pytest.importorskip("onnxruntime")
     folder, _ = toured

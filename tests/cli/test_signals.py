@@ -25,6 +25,7 @@ def wait_for_the_search(process):
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_ctrl_c_in_a_real_process(tmp_path):
     data = tmp_path / "data.csv"
     with data.open("w", encoding="utf-8") as file:
@@ -79,6 +80,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
 """
 
 
+@pytest.mark.long
 def test_a_signal_after_the_output_is_complete_changes_nothing(table, model, tmp_path):
     plain = run("predict", model, table)
     assert plain.exit_code == 0
@@ -99,6 +101,7 @@ def test_ctrl_c_while_the_program_is_loaded_is_130(tmp_path):
     assert (ended.returncode, ended.stderr) == (130, "abstain: interrupted; no file was written\n")
 
 
+@pytest.mark.long
 def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
     # rows may come from a pipe, too
     line = f"cat {table} | {sys.executable} -m abstain.cli.main predict {model} /dev/stdin | head -n 1"

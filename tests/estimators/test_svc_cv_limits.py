@@ -93,6 +93,7 @@ for work, threads, n in ((search, 1, 2000), (search, 2, 2000), (search, 2, BEYON
 """
 
 
+@pytest.mark.long
 def test_an_interrupt_stops_a_search_and_a_path_within_a_tenth_of_a_second():
     done = subprocess.run(  # noqa: S603 (our own interpreter and script)
         [sys.executable, "-c", INTERRUPT, str(Path(__file__).parents[1])],

@@ -59,6 +59,7 @@ def test_kill_9_leaves_the_old_file(moment, machine, tmp_path):
     assert (load(path).dual_coef_ == machine.dual_coef_).all()
 
 
+@pytest.mark.long
 def test_kill_9_at_any_time_leaves_a_whole_file(machine, tmp_path):
     path = tmp_path / "model"
     save(machine, path)

@@ -7,6 +7,8 @@ from abstain import Costs
 from abstain.report import Report, render
 from report.reported import comparison_of
 
+pytestmark = pytest.mark.long  # a browser opens a page for each of them
+
 ATTACKS = {
     "end tag": "</script><script>window.taken = 1; alert(1)</script>",
     "image": '<img src="x" onerror="window.taken = 1">',

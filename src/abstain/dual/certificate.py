@@ -154,7 +154,9 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
     inner = kernel.gamma * squares + abs(kernel.coef0)
     if kernel.name == "poly":  # a power multiplies the relative rounding of its base
         return np.sqrt(inner**kernel.degree), float(kernel.degree)
-    return np.sqrt(inner), 0.0  # |tanh(u) - tanh(v)| <= |u - v|, so its error is at most that of its argument
+    if kernel.name == "sigmoid":  # |tanh(u) - tanh(v)| <= |u - v|, so its error is at most that of its argument
+        return np.sqrt(inner), 0.0
+    return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
