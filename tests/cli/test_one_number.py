@@ -24,9 +24,10 @@ KINDS = {
 }
 FIXED = ("--C", 10, "--gamma", 0.5, "--no-novelty")
 SEARCHED = ("--Cs", "1,10", "--gammas", "0.5,1", "--no-novelty")
+OTHERS = [pytest.param(kind, marks=pytest.mark.long) for kind in [*KINDS][1:]]
 
 
-@pytest.fixture(scope="module", params=[KINDS[0], *(pytest.param(kind, marks=pytest.mark.long) for kind in KINDS[1:])])
+@pytest.fixture(scope="module", params=["two classes", *OTHERS])
 def made(request, tmp_path_factory):
     """Everything that the commands write about one table."""
     folder = tmp_path_factory.mktemp("one")

@@ -3,8 +3,9 @@
 Each fold is decided with the correction of the other folds, so that no row's label affects its own decision.
 
 A machine trained on few rows gives scores that are too large or too small near its cuts. Held-out scores show by how
-much. One score becomes log-odds by two numbers, e^t score + b (`rules/tuning/sigmoid.py`), by which the machine is rescaled, so that
-the cuts stay Bayes'. Scores of several classes become probabilities by three (`Lead`), which the rule keeps.
+much. One score becomes log-odds by two numbers, e^t score + b (`rules/tuning/sigmoid.py`). The machine is rescaled by
+them, so that the cuts stay Bayes'. Scores of several classes become probabilities by three
+(`Lead`), which the rule keeps.
 """
 
 from __future__ import annotations
