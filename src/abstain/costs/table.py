@@ -205,12 +205,7 @@ class CostTable:
 
     @property
     def stakes(self) -> NDArray[np.float64]:
-        """How much depends on the decision on each row: what the worst answer costs more than the best action.
-
-        ::
-
-            sum over true classes of (highest cost of an answer - least cost of an action)      two classes: c_fp + c_fn
-        """
+        """How much depends on the decision on each row: sum over true classes of the worst answer - the best action."""
         span = self.values[..., self.among].max(axis=-1) - self.values.min(axis=-1)
         return np.asarray(span.sum(axis=-1))
 
