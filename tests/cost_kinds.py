@@ -58,8 +58,8 @@ def _kinds() -> dict[str, Kind]:
         "two by name": (Costs.from_table({"a": {"b": 2}, "b": {"a": 3}}, reject={"a": 0.2, "b": 0.9}), two),
         "several": (Costs.from_matrix(GENERAL, labels=[0, 1, 2], reject=[0.2, 0.6, 0.3]), three),
         "several, even": (Costs(reject=0.3), three),
-        "actions of two": (CREDIT, Labels.of(["bad", "good"], rejects=False)),
-        "actions of several": (TRIAGE, Labels.of([0, 1, 2], rejects=False)),
+        "actions of two": (CREDIT, CREDIT.labels_of(["bad", "good"], rejects=True)),
+        "actions of several": (TRIAGE, TRIAGE.labels_of([0, 1, 2], rejects=True)),
     }
     return {
         f"{name}{', by row' if by_row else ''}": Kind(*given, by_row)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.labels import Labels
 
 
 class Guarded(BaseEstimator):
@@ -19,6 +20,7 @@ class Guarded(BaseEstimator):
         self._fitted_ = SimpleNamespace(decided=second, counted=by_choice)
         self.calibration_ = SimpleNamespace(scores=scores, choices=by_choice(calibration[:, 1]))
         self.classes_ = np.array([0, 1])
+        self.rule_ = SimpleNamespace(labels=Labels.of(self.classes_, rejects=True))
         self.seen_ = None if training is None else SeenColumns.of(training)
 
     def fit(self, X, y):  # noqa: ARG002

@@ -9,7 +9,7 @@ The reject label has the type of the classes and is not one of them, so that pre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from abstain.arguments import warn_caller
-from abstain.reject_labels import chosen_reject_label, decoded_dtype, position, some
+from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto, position, some
 
 NO_CLASS = -1  # of an action that answers no class
 # What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
@@ -121,6 +121,25 @@ class Labels:
         """The class that each action answers, where the actions are the answers and a reject."""
         return layout(self.n_classes, int(self.positive != self.classes[0]))
 
+    @property
+    def hands_on(self) -> tuple[bool, ...]:
+        """Whether each action hands the case on."""
+        return tuple(answer == NO_CLASS for answer in self.answers)
+
+    @property
+    def titles(self) -> list[str]:
+        """The names of the actions in tables: of two classes negative, reject and positive, of more their own."""
+        if self.n_classes == 2:
+            return ["negative", "reject", "positive"]
+        known = [str(label) for label in self.classes.tolist()]
+        reject = str(self.reject_label) if "reject" in known else "reject"
+        return [reject if answer == NO_CLASS else known[answer] for answer in self.answers]
+
+    @property
+    def sides(self) -> dict[str, Any]:
+        """The class of two that each of the titles negative and positive means."""
+        return {} if self.positive is None else {"negative": self.negative, "positive": self.positive}
+
     def encode(self, y: ArrayLike) -> NDArray[np.intp]:
         """Return the codes of true labels, 0 to n - 1; any other label is an error."""
         wanted = f"one of the classes {some(self.classes)}"
@@ -139,6 +158,31 @@ class Labels:
     def decode(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Return the labels of choices: a plain array with `reject_label` where the choice is a reject."""
         return self.actions[choice]
+
+    def forced(self, choice: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the labels of choices that are never a reject, in the dtype of the classes."""
+        return np.asarray(self.classes[np.array(self.answers)[choice]])
+
+    @property
+    def counted(self) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
+        """What `count` counts, each class and then the rejects, and whether each of them is a reject."""
+        return (*self.classes.tolist(), "reject"), (*[False] * self.n_classes, True)
+
+    def count(self, choice: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Count choices, in the order of `counted`."""
+        n = self.n_classes + 1
+        return np.bincount(np.array(self.answers)[choice] % n, minlength=n).astype(np.int64)  # a reject is last
+
+    def rejecting(self, reject_label: Any) -> Labels:
+        """Return the labels with a reject label: as asked for, else their own, else the default."""
+        if is_auto(reject_label) and self.reject_label is not None:
+            return replace(self, rejects=True)
+        label = chosen_reject_label(self.classes, reject_label, rejects=True)
+        decoded_dtype(self.classes, label)
+        return replace(self, reject_label=label, rejects=True)
+
+    def refuse_actions(self, why: str) -> None:
+        """Raise an error if decisions are named actions, not classes."""
 
     def choices(self, labels: ArrayLike) -> NDArray[np.intp]:
         """Return the choices of labels as `decode` gives them."""
@@ -219,21 +263,6 @@ def encoded(
     if (codes == len(classes)).any():
         raise ValueError(f"{name} contains {some(np.unique(values[codes == len(classes)]))}, which is not {wanted}.")
     return codes
-
-
-def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> NDArray[np.intp]:
-    """Return the position of each value in `known`, strings and numbers alike; any other value is an error."""
-    array = column_or_1d(np.asarray(values))
-    if array.dtype.kind in "OT":
-        distinct = list(dict.fromkeys(array.tolist()))
-        inverse = np.array([distinct.index(value) for value in array.tolist()], dtype=np.intp)
-    else:
-        unique, inverse = np.unique(array, return_inverse=True)
-        distinct = unique.tolist()
-    if odd := [value for value in distinct if value not in known]:
-        raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
-    codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
-    return codes[inverse]
 
 
 def warn_if_assumed(costs: Any, y: ArrayLike, pos_label: Any) -> None:

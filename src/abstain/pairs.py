@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector, positions
+from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector
 from abstain.reject_labels import checked_reject_label, default_reject_label, free_label, kind_of, position, some
 
 
@@ -137,3 +137,18 @@ def _labels(
 
 def _dtype(seen: NDArray[Any]) -> Any:
     return object if seen.dtype == object else None
+
+
+def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> NDArray[np.intp]:
+    """Return the position of each value in `known`, strings and numbers alike; any other value is an error."""
+    array = column_or_1d(np.asarray(values))
+    if array.dtype.kind in "OT":
+        distinct = list(dict.fromkeys(array.tolist()))
+        inverse = np.array([distinct.index(value) for value in array.tolist()], dtype=np.intp)
+    else:
+        unique, inverse = np.unique(array, return_inverse=True)
+        distinct = unique.tolist()
+    if odd := [value for value in distinct if value not in known]:
+        raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
+    codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
+    return codes[inverse]

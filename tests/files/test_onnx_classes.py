@@ -152,14 +152,15 @@ def nodes(rule, scores):
     return label, rejected
 
 
-LABELS = Labels.of(["ant", "bee", "cow"], rejects=True)
+NAMES = ["ant", "bee", "cow"]
+LABELS = Labels.of(NAMES, rejects=True)
 LADDERS = Ladders(np.array([[-1.0, -1.0, 1.0], [-1.0, 0.0, 0.0], [-3.0, 0.5, 1.0]]))
 TIES = np.array(list(product([-3.0, -1.0, 0.0, 0.5, 1.0, np.nextafter(1.0, 2.0), 3.0, 9.0], repeat=3)))
 
 
 def rule(costs, cuts=None, lead=None):
     decider = Cheapest() if cuts is None else Margins(cuts)
-    return Rule(LABELS, costs, replace(LADDERS, lead=lead), decider)
+    return Rule(costs.labels_of(NAMES, rejects=True), costs, replace(LADDERS, lead=lead), decider)
 
 
 EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.25)
@@ -177,7 +178,7 @@ BY_ANSWER = Costs.from_matrix(ANSWERS, labels=["ant", "bee", "cow"], reject=0.25
         rule(EVEN, lead=Lead(5.0, 0.5, -0.3)),
         rule(TRIAGE),
         rule(TRIAGE, lead=Lead(5.0)),
-        Rule(LABELS, TRIAGE, Softmax(), Cheapest()),
+        replace(rule(TRIAGE), readout=Softmax()),
         Rule(LABELS, None, Unknown(), Confidence(np.array([0.5, 1.0, 0.0]))),
         Rule(LABELS, None, Softmax(), Confidence(np.array([1.0, np.inf, -np.inf]), by="highest")),
         Rule(LABELS, None, Unknown(), Sets(np.array([0.5, -1.0, 0.0]))),
@@ -225,7 +226,7 @@ def test_votes_and_their_ties_are_those_of_SVC():
 @pytest.mark.parametrize("seed", range(3))
 def test_actions_on_their_cuts(seed):
     actions = with_crossings([0.1, 0.4, 0.6, 0.95], np.random.default_rng(seed))
-    found = bayes_rule(actions, Labels.of([0, 1], rejects=False))
+    found = bayes_rule(actions, actions.labels_of([0, 1], rejects=True))
     cuts = np.array(found.thresholds.cuts)
     score = np.concatenate([cuts, np.nextafter(cuts, -9), np.nextafter(cuts, 9), np.linspace(-9, 9, 50)])
     label, rejected = nodes(found, score)

@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from abstain import Actions, RejectSVC
-from abstain.labels import Labels
 from abstain.plot import LossDisplay, RejectRegionDisplay
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.rule import bayes_rule
@@ -29,14 +28,13 @@ def legend(display):
 
 
 def test_zones_follow_the_order_of_the_actions():
-    labels = Labels.of(["bad", "good"], rejects=False)
-    zones = zones_of(bayes_rule(CREDIT, labels))
+    zones = zones_of(bayes_rule(CREDIT, CREDIT.labels_of(["bad", "good"], rejects=True)))
     assert [zone.name for zone in zones] == ["decline", "visit", "call", "approve"]
     assert [zone.end for zone in zones[:-1]] == [zone.start for zone in zones[1:]] == [*CREDIT.levels().cuts]
     assert len({(zone.colour, zone.alpha) for zone in zones}) == 4
     assert zones[0].words == "decline: below −1.1"
     assert Zone("follow-up", "grey", 1.0, -2.0, 0.5).words == "follow-up: −2 to 0.5"
-    six = zones_of(bayes_rule(SIX, labels))
+    six = zones_of(bayes_rule(SIX, SIX.labels_of(["bad", "good"], rejects=True)))
     assert len({zone.colour for zone in six}) == 6
 
 

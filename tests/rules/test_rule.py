@@ -120,7 +120,7 @@ def test_the_rule_of_a_machine_follows_from_the_costs(kind):
         assert isinstance(rule.thresholds, Thresholds) is plain_costs
     else:
         assert isinstance(rule.decider, Margins if named.symmetric else Cheapest)
-    later = bayes_rule(None, kind.labels, by_row=True)
+    later = bayes_rule(None, Labels.named(kind.labels.classes, rejects=True), by_row=True)
     for ask in (later.predict, later.forced, later.included):
         with pytest.raises(ValueError, match="fitted with row_costs and without costs, so it has no thresholds"):
             ask(np.zeros(2 if kind.labels.n_classes == 2 else (2, 3)))

@@ -44,8 +44,8 @@ def truth_and_costs(
 ) -> tuple[NDArray[np.intp], CostTable]:
     """Check the costs and the labels of the rows; return the codes of the classes, and the costs of each row or all."""
     stated = None if costs is None and row_costs is not None else checked_costs(costs)
-    answering = stated is None or stated.answering
-    labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=answering)
+    of = Labels.of if stated is None else stated.labels_of
+    labels = of(y, pos_label=pos_label, reject_label=reject_label, rejects=True)
     table = None if stated is None else stated.named(labels)
     truth = labels.encode(y)
     if row_costs is not None or table is None:

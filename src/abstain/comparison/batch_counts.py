@@ -86,15 +86,6 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     )
 
 
-def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
-    """The choices in the order of ``calibration_.choices``, and whether each of them rejects."""
-    rule = getattr(guarded, "rule_", None)
-    if rule is not None and not rule.answering:
-        return rule.costs.names, rule.costs.hands_on
-    classes = np.asarray(guarded.classes_).tolist()
-    return (*classes, "reject"), (*[False] * len(classes), True)
-
-
 def lacking(guarded: Any) -> float:
     """The share of the training rows that the classifier which decided on the calibration rows was fitted without.
 

@@ -19,7 +19,6 @@ from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
-from abstain.reject_labels import usable_reject_label
 
 
 def compare(
@@ -179,8 +178,7 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        reject = usable_reject_label(np.unique(judge.truth)) if judge.costs.answering else "auto"
-        labels = {"pos_label": judge.positive, "reject_label": reject}
+        labels = {"pos_label": judge.positive, "reject_label": judge.costs.free_reject_label(judge.truth)}
         rules = default_rules(judge.costs, **labels, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain.arguments import real_number
-from abstain.comparison.batch_counts import DriftCounts, choice_names, guarded_rows, lacking
+from abstain.comparison.batch_counts import DriftCounts, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of, holm, scores_test, shares_tests
 from abstain.estimators.novelty.column_range import SeenNumbers
@@ -110,7 +110,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
     rank = max(1, int(np.floor(guarded.guard_.rate * (len(reference) + 1) * (1 + 1e-12))))
     known = None if counts.choices is None else np.asarray(guarded.calibration_.choices, dtype=np.int64)
-    names, rejecting = ((), ()) if known is None else choice_names(guarded)
+    names, rejecting = ((), ()) if known is None else guarded.rule_.labels.counted
     found: list[_Found] = []
     if counts.rows and len(reference):
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.comparison.verdict import REJECTING
-from abstain.costs.per_row import row_array
 from abstain.costs.table import CostTable
 from abstain.metrics.outcomes import Outcomes, read, stated
 
@@ -43,7 +42,7 @@ class Judge:
     @property
     def row_costs(self) -> NDArray[np.float64] | None:
         """The costs of each row, as a model takes them; None if all rows have the same."""
-        return row_array(self.costs) if self.costs.per_row else None
+        return self.costs.as_rows() if self.costs.per_row else None
 
     def outcomes(self, predicted: Any, reject_label: Any, rows: Any = slice(None), weight: Any = None) -> Outcomes:
         """Read the predictions for these rows."""
@@ -52,7 +51,7 @@ class Judge:
 
     def blind(self, rows: Any = slice(None)) -> dict[str, NDArray[np.float64]]:
         """Return the costs of these rows if all are treated alike, by the name of the treatment: a reject first."""
-        costs, code, verb = self.costs.take(rows), self.code[rows], "deciding" if self.costs.answering else "taking"
+        costs, code, verb = self.costs.take(rows), self.code[rows], self.costs.verb
         names = [
             REJECTING if name is None else f"{verb} {str(name)[:60]!r} for every row"
             for name in costs.titles(self.classes, None)

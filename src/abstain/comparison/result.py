@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.text import as_html, as_text, rates_of
+from abstain.comparison.text import as_html, as_text
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import ReadOnly, frame_of, frozen
 
@@ -138,7 +138,7 @@ class Comparison(ReadOnly):
         for name in ("mean_cost", "difference"):
             lower, upper = getattr(self, f"{name}_interval").T
             columns |= {name: getattr(self, name), f"{name}_lower": lower, f"{name}_upper": upper}
-        rates = [rates_of(table) for table in self.tables]
+        rates = [table.rates for table in self.tables]
         columns |= {name: [of_model[name] for of_model in rates] for name in rates[0]}
         columns |= {"fit_seconds": self.fit_seconds, "predict_seconds": self.predict_seconds}
         return frame_of(columns, index=self.names).iloc[np.argsort(self.mean_cost, kind="stable")]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.costs.answers import MOST
 from abstain.html import html_table, percent
-from abstain.metrics.counts import Counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from abstain.comparison.result import Comparison
 
 # The rates of a table of counts that have another name in a text than in a data frame.
@@ -29,7 +27,6 @@ _MACHINES = (
     "All intervals are for the machines fitted on these folds and do not include variation between training sets."
 )
 _HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
-_MOST = 6  # classes or actions named in a title
 
 
 def as_text(comparison: Comparison) -> str:
@@ -58,25 +55,12 @@ def as_html(comparison: Comparison) -> str:
 
 def _table(comparison: Comparison) -> list[tuple[str, ...]]:
     """The head, the models from the cheapest, and the alternatives of the verdict that are not models themselves."""
-    rates = [_WORDS.get(rate, rate.removeprefix("share_")[:20]) for rate in rates_of(comparison.tables[0])]
+    rates = [_WORDS.get(rate, rate.removeprefix("share_")[:20]) for rate in comparison.tables[0].rates]
     head = ("", "mean cost", _interval(comparison), "difference from best", "", *rates, "fit", "predict")
     order = np.argsort(comparison.mean_cost, kind="stable").tolist()
     found = () if comparison.verdict is None else comparison.verdict.alternatives
     further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in found if name not in comparison.names]
     return [head, *(_line(comparison, at) for at in order), *further]
-
-
-def rates_of(table: Counts) -> dict[str, float]:
-    """Return the rates of rejects and errors, and of the positive class or the worst; of actions, their shares."""
-    found = {"reject_rate": table.reject_rate}
-    if not table.choices.answering:
-        shares = (table.counts.sum(axis=0) / table.total).tolist()
-        return found | {f"share_{name}": share for name, share in zip(table.names, shares, strict=True)}
-    found |= {"error_rate": table.error_rate, "selective_error": table.selective_error}
-    if table.pair:
-        return found | {"sensitivity": table.sensitivity, "positive_predictivity": table.positive_predictivity}
-    known = [error for error in table.class_selective_error.tolist() if math.isfinite(error)]
-    return found | {"worst_class_error": max(known, default=math.nan)}
 
 
 def in_words(comparison: Comparison) -> str:
@@ -104,7 +88,7 @@ def _interval(comparison: Comparison) -> str:
 
 def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
     low, high = comparison.mean_cost_interval[at]
-    rates = rates_of(comparison.tables[at]).values()
+    rates = comparison.tables[at].rates.values()
     seconds = (comparison.fit_seconds[at], comparison.predict_seconds[at])
     return (
         comparison.names[at],
@@ -127,35 +111,14 @@ def _difference(comparison: Comparison, at: int) -> str:
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
     labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
-    sides = (" negative", " positive") if comparison.tables[0].pair else [""] * len(counts)
-    named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:_MOST]
-    if len(counts) > _MOST:
-        named.append(f"{counts[_MOST:].sum():,.0f} of {len(counts) - _MOST} more classes")
+    sides = (" negative", " positive") if comparison.costs.pair else [""] * len(counts)
+    named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:MOST]
+    if len(counts) > MOST:
+        named.append(f"{counts[MOST:].sum():,.0f} of {len(counts) - MOST} more classes")
     return (
         f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({', '.join(named)}), "
-        f"{comparison.n_splits} folds; {stated_costs(comparison.costs)}"
+        f"{comparison.n_splits} folds; {comparison.costs.in_words()}"
     )
-
-
-def stated_costs(costs: Any) -> str:
-    """The costs in a few words."""
-    own = "each row has its own costs: " if costs.per_row else ""
-    if not costs.answering:
-        names = [str(name)[:60] for name in costs.names[:_MOST]] + ["..."] * (costs.n_actions > _MOST)
-        return f"{own}{costs.n_actions} actions: {', '.join(names)}"
-    mean = costs.with_values(costs.values.mean(axis=0)) if own else costs
-    if costs.n_classes == 2:
-        reject = " / ".join(f"{cost:g}" for cost in dict.fromkeys((mean.reject_negative, mean.reject_positive)))
-        words = f"false positive {mean.false_positive:g}, false negative {mean.false_negative:g}, reject {reject}"
-    else:
-        off = mean.errors[~np.eye(costs.n_classes, dtype=bool)]
-        words = f"error {_range(off)}, reject {_range(mean.reject_costs)}"
-    return f"{own}{words} on average" if own else words
-
-
-def _range(values: NDArray[np.float64]) -> str:
-    low, high = values.min(), values.max()
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _notes(comparison: Comparison) -> list[str]:

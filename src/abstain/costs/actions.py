@@ -7,14 +7,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from abstain.costs.action_labels import ActionLabels
+from abstain.costs.answers import MOST
 from abstain.costs.cuts import EQUALITY, log_ratio
 from abstain.costs.reading import EXAMPLE, action_costs, checked_name, classes_named, handed_on
 from abstain.costs.table import CostTable
 from abstain.html import html_table
-from abstain.labels import NO_CLASS
+from abstain.labels import NO_CLASS, Labels
 
 _MOST = 60  # the solver takes losses with fewer than 60 knots
 
@@ -113,6 +115,21 @@ class Actions(CostTable):
         if self.n_classes > 2:
             raise AttributeError(f"{what} is a line of two classes, and these actions are for {self.n_classes}.")
         return self.levels()
+
+    def labels_of(self, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:  # noqa: ARG002
+        """Return the labels of y, with the names of the actions."""
+        found = Labels.of(y, pos_label=pos_label, rejects=False)
+        return ActionLabels.over(found, reject_label, self.names, self.answers, self.hands_on)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the actions that hand the case on, as the command line prints them."""
+        return {"hand the case on": [str(name) for name in self.rejects]}
+
+    def in_words(self) -> str:
+        """Return the names of the actions in a few words."""
+        names = [str(name)[:60] for name in self.names[:MOST]] + ["..."] * (self.n_actions > MOST)
+        own = "each row has its own costs: " if self.per_row else ""
+        return f"{own}{self.n_actions} actions: {', '.join(names)}"
 
     def _repr_html_(self) -> str:
         """Return the actions as a table, for notebooks."""

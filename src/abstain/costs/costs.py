@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import positive_number
+from abstain.costs.answers import AnswerTable
 from abstain.costs.cuts import Thresholds
 from abstain.costs.reading import (
     check_reject,
@@ -22,7 +23,6 @@ from abstain.costs.reading import (
     rejecting_pays,
     sorted_labels,
 )
-from abstain.costs.table import CostTable
 from abstain.html import html_table
 from abstain.labels import NO_CLASS, layout
 
@@ -39,7 +39,7 @@ def _cell(truth: int, action: int, doc: str) -> Any:
     return property(read, doc=doc)
 
 
-class Costs(CostTable):
+class Costs(AnswerTable):
     r"""The cost of each decision, given the true class; checked on construction, never changed.
 
     ::

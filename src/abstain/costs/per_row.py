@@ -34,19 +34,11 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
             values = _of_two(row_costs, like)
         else:
             values = _of_actions(row_costs, known, actions)
-            if like.answering:
-                _check_answers(values, like, known, actions)
+            like.check_rows(values, known, actions)
         table = like.with_values(values)
     if n is not None and len(table.values) != n:
         raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(table.values)} rows.")
     return table
-
-
-def row_array(table: CostTable) -> NDArray[np.float64]:
-    """Return the costs of rows as `row_table` reads them; of two classes: false positive, negative, both rejects."""
-    if not table.pair:
-        return table.values
-    return np.column_stack([getattr(table, name) for name in (*ERRORS, *TWO_REJECTS)])
 
 
 def mean_costs(table: CostTable) -> CostTable:
@@ -65,7 +57,7 @@ def warn_if_never(table: CostTable) -> None:
     """Warn if no row is ever rejected because every reject costs more than it can save."""
     if not table.pair or not len(table.values) or np.any(table.can_hand_on):
         return
-    c_fp, c_fn, r_neg, r_pos = row_array(table).T
+    c_fp, c_fn, r_neg, r_pos = table.as_rows().T
     shares = r_neg / c_fp + r_pos / c_fn
     if (shares > 1.0).all():  # a reject at the limit was stated on purpose
         warn_caller(
@@ -119,18 +111,6 @@ def _of_actions(row_costs: Any, known: list[Any], actions: list[Any]) -> NDArray
         )
     names = [f"the cost of {action!r} when {label!r} is true" for label in known for action in actions]
     return _numbers(cells.reshape(len(cells), -1), names, least=0.0).reshape(cells.shape)
-
-
-def _check_answers(values: NDArray[np.float64], like: CostTable, known: list[Any], actions: list[Any]) -> None:
-    """Raise an error unless correct answers cost 0 and all others more, as in `Costs`."""
-    truth, action = np.indices(values.shape[1:])
-    correct = np.array(like.answers)[action] == truth
-    if (values[:, correct] != 0).any() or (values[:, ~correct] <= 0).any():
-        raise ValueError(
-            f"row_costs must be 0 for correct answers, and positive for other answers and for rejects, of the classes "
-            f"{known} and the actions {actions}, an array in this order; subtract from each class's costs that of its "
-            "correct answer."
-        )
 
 
 def _of_two(row_costs: Any, like: CostTable) -> NDArray[np.float64]:

@@ -41,19 +41,13 @@ class CostTable:
         classes, then the reject; named actions have the order in which they were stated.
     """
 
+    verb = "taking"  # of an action, in a sentence
+
     labels: tuple[Any, ...] | None
     answers: tuple[int, ...]
     hands_on: tuple[bool, ...]
     names: tuple[Any, ...] | None
     values: NDArray[np.float64]
-
-    @classmethod
-    def blank(cls, labels: Labels) -> Self:
-        """Return the table of the answers and a reject of these classes, without costs: those of rows come later."""
-        found = object.__new__(cls)
-        named = tuple(labels.classes.tolist()) if labels.n_classes > 2 else None
-        found._fill(named, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
-        return found
 
     def _fill(
         self,
@@ -71,9 +65,13 @@ class CostTable:
     def with_values(self, values: NDArray[np.float64], answers: tuple[int, ...] | None = None) -> Self:
         """Return the same actions with other costs, which are not checked: of rows, or of classes in another order."""
         found = object.__new__(type(self))
-        labels = None if self.pair else self.labels  # those of two classes are in the order of the labels they are for
-        found._fill(labels, self.answers if answers is None else answers, values, self.names, self.hands_on)
+        found._fill(self._kept, self.answers if answers is None else answers, values, self.names, self.hands_on)
         return found
+
+    @property
+    def _kept(self) -> tuple[Any, ...] | None:
+        """The classes that costs with other values name."""
+        return self.labels
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"costs are never changed, so {name!r} cannot be set; make new ones.")
@@ -113,7 +111,7 @@ class CostTable:
 
     @property
     def pair(self) -> bool:
-        """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
+        """Whether one of two classes is answered or the row rejected."""
         return self.answering and self.n_classes == 2
 
     def titles(self, classes: Sequence[Any], reject: Any = "reject") -> tuple[Any, ...]:
@@ -138,14 +136,12 @@ class CostTable:
     @property
     def symmetric(self) -> bool:
         """Whether all errors cost the same and all rejects, so that the classes may be exchanged."""
-        return self.answering and bool(self.even_rows.all())
+        return False
 
     @property
-    def even_rows(self) -> NDArray[np.bool_]:
-        """Whether the answers and rejects of each row cost the same for all classes; of one table a single value."""
-        off = self.errors[..., ~np.eye(self.n_classes, dtype=bool)]
-        same = (off == off[..., :1]).all(axis=-1)
-        return np.asarray(same & (self.reject_costs == self.reject_costs[..., :1]).all(axis=-1))
+    def flat(self) -> tuple[NDArray[np.float64], float] | None:
+        """The cost of each wrong answer and of a reject, where these alone decide; None for named actions."""
+        return None
 
     @cached_property
     def unitless(self) -> NDArray[np.float64]:
@@ -176,10 +172,9 @@ class CostTable:
         Of two classes, at each probability of the positive one; of named actions, of the last one.
         """
         P = np.asarray(probability, dtype=np.float64)
-        if self.n_classes == 2:
-            P = np.stack([1.0 - P, P], axis=-1)
-            P = P[..., ::-1] if self.pair and self.answers[-1] == 0 else P
-        return self.means(P)
+        return self.means(np.stack([1.0 - P, P], axis=-1)[..., :: self._orientation] if self.n_classes == 2 else P)
+
+    _orientation = 1  # -1 where the first of two classes is the positive one
 
     @property
     def among(self) -> NDArray[np.intp]:
@@ -220,26 +215,33 @@ class CostTable:
             return np.asarray(at)
         return np.where(np.isnan(probability).any(axis=-1), self.hands_on.index(True), at)
 
+    def labels_of(self, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
+        """Return the labels of y, with what is predicted for each action."""
+        return Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=rejects)
+
     def named(self, labels: Labels) -> CostTable:
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""
-        known = tuple(labels.classes.tolist())
-        if self.labels is not None:
-            self.check_names(known)
-            if not self.pair:
-                return self
-            return self.with_values(self.values[..., :: labels.orientation], labels.answers)
-        if len(known) == self.n_classes:
-            turned = labels.answers != self.answers
-            return self.with_values(self.values[..., ::-1, :], labels.answers) if turned else self
-        if not self.symmetric:
-            raise ValueError(
-                f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
-                "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
-            )
-        errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
-        found = object.__new__(type(self))
-        found._fill(known, labels.answers, np.column_stack([errors, np.full(len(known), self.reject_costs[0])]))
-        return found
+        self.check_names(tuple(labels.classes.tolist()))
+        return self
+
+    def free_reject_label(self, y: NDArray[Any]) -> Any:  # noqa: ARG002
+        """Return a reject label that is not one of these labels; named actions have none."""
+        return "auto"
+
+    def with_reject(self, reject: Any) -> CostTable:  # noqa: ARG002
+        """Return the costs with another cost of rejecting; an error where there is not one reject."""
+        raise ValueError(f"costs must be a Costs, whose reject cost is varied, not {self!r}.")
+
+    def check_rows(self, values: NDArray[np.float64], known: list[Any], actions: list[Any]) -> None:
+        """Raise an error for costs of rows that the costs of all could not be."""
+
+    def in_words(self) -> str:
+        """Return the costs in a few words."""
+        return repr(self)
+
+    def as_rows(self) -> NDArray[np.float64]:
+        """Return the costs of rows as `row_table` reads them."""
+        return self.values
 
     def paying(self) -> CostTable:
         """Return the costs, of which rejects that can never pay are lowered to the most that can."""

@@ -96,8 +96,9 @@ class Forced(AroundClassifier):
                 f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "
                 "one; others never reject: use it without Forced."
             )
-        if not rule.answering:
-            raise ValueError("Forced answers classes, and actions are not classes; use the estimator's predict_forced.")
+        rule.labels.refuse_actions(
+            "Forced answers classes, and actions are not classes; use the estimator's predict_forced."
+        )
         self.estimator_ = fitted
         self.classes_ = np.asarray(fitted.classes_) if names is None else np.arange(len(names))
         return self

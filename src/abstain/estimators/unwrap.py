@@ -193,7 +193,7 @@ class FittedClassifier:
             if isinstance(rule.decider, PerRow):
                 raise ValueError(MISSING)
             return rule
-        if self.positive != rule.labels.positive and rule.answering:
+        if rule.labels.sides and self.positive != rule.labels.positive:
             raise ValueError(
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."

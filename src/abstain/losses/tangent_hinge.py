@@ -66,14 +66,10 @@ def own_cuts(costs: Any) -> NDArray[np.float64] | None:
 
         answer k  if  P_k > 1 - reject / e_k,     e_k the cost of the wrong answer k,  reject < e_k / 2
     """
-    if not costs.answering or costs.per_row:
+    if costs.flat is None:
         return None
-    n, table = costs.n_classes, costs.unitless
-    wrong, reject = costs.errors.T[~np.eye(n, dtype=bool)].reshape(n, n - 1), costs.reject_costs
-    if (wrong != wrong[:, :1]).any() or (reject != reject[0]).any() or not (reject[0] < 0.5 * wrong[:, 0]).all():
-        return None
-    own = table[:, :-1].T[~np.eye(n, dtype=bool)].reshape(n, n - 1)[:, 0]
-    return np.asarray(np.log((own - table[0, -1]) / table[0, -1]))
+    wrong, reject = costs.flat
+    return np.asarray(np.log((wrong - reject) / reject))
 
 
 def ends_of_reject(costs: Any) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
 class Counts:
     """Number of rows by true class and action; a ratio with an empty denominator is nan, without a warning."""
 
+    kind: ClassVar[str] = "classes"  # what is chosen from: classes and a reject, or named actions
+
     counts: NDArray[Any]
     classes: tuple[Any, ...] | None = None
     choices: CostTable = PAIR
@@ -32,15 +34,19 @@ class Counts:
         return cls(frozen(outcomes.counts), outcomes.classes, outcomes.choices)
 
     @property
-    def pair(self) -> bool:
-        """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
-        return self.choices.pair
+    def sides(self) -> tuple[Any, ...]:
+        """The names of the rows."""
+        return tuple(str(label) for label in self.classes or ())
 
     @property
     def names(self) -> tuple[Any, ...]:
         """The names of the columns."""
-        known = ("negative", "positive") if self.pair else self.classes or ()
-        return self.choices.titles([str(label) for label in known])
+        return self.choices.titles(self.sides)
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The rates that say most about the decisions, by name."""
+        return {"reject_rate": self.reject_rate}
 
     @property
     def total(self) -> float:
@@ -136,7 +142,7 @@ class Counts:
     def place(self, label: Any) -> int:
         """Return the place of a class, by default the positive one of two; any other label is an error."""
         known = self.classes or (None, None)
-        if len(known) == 2 and (label is None or self.pair):
+        if len(known) == 2 and label is None:
             return 1
         if label not in known:
             raise ValueError(
@@ -154,10 +160,8 @@ class Counts:
 
     def _values(self, costs: CostTable) -> NDArray[np.float64]:
         """Return costs in the order of the counts; an error if they are for other classes or actions."""
-        if costs.names != self.choices.names or (costs.names and costs.labels != self.classes):
-            raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
-        if costs.names:
-            return costs.values
+        if costs.names != self.choices.names:
+            raise self._others(costs)
         known = [label for label in self.classes or () if label is not None]
         if not known and costs.labels is not None:
             raise ValueError(f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of.")
@@ -168,11 +172,12 @@ class Counts:
             costs = negative_first(costs.named(labels), labels)
         return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
 
+    def _others(self, costs: CostTable) -> ValueError:
+        return ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
-        known = ("negative", "positive") if self.pair else self.classes or ()
-        index = [str(label) for label in known] if self.choices.answering else known
-        return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=index)
+        return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=list(self.sides))
 
 
 def quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:

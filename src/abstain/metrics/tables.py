@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.actions import Actions
+from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS
 from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes, read
+
+OF_ANSWERS = ("error_rate", "selective_error")
+OF_POSITIVE = ("sensitivity", "positive_predictivity")
 
 
 class RejectTable(Counts):
@@ -54,6 +59,20 @@ class RejectTable(Counts):
             raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
         return cls._of(found)
 
+    @property
+    def sides(self) -> tuple[Any, ...]:
+        """The names of the rows, whatever the classes are."""
+        return "negative", "positive"
+
+    def place(self, label: Any) -> int:  # noqa: ARG002 (the table was made for it)
+        """Return the place of the positive class."""
+        return 1
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The rates of rejects, of errors, and of the positive class."""
+        return super().rates | {name: getattr(self, name) for name in (*OF_ANSWERS, *OF_POSITIVE)}
+
 
 class ClassTable(Counts):
     r"""Number of rows by true class and choice, of any number of classes.
@@ -94,12 +113,19 @@ class ClassTable(Counts):
         """
         options = {"reject_label": reject_label, "sample_weight": sample_weight, "classes": classes}
         found = cls._of(read(y_true, y_pred, **options))
-        if not found.pair:
-            return found
         known = found.classes or ()
+        if len(known) != 2:
+            return found
         order = [0, 2, 1] if known[0] < known[1] else [2, 0, 1]
         choices = found.choices.with_values(found.choices.values[..., order], (0, 1, NO_CLASS))
         return cls(frozen(found.counts[np.argsort(known)][:, order]), tuple(sorted(known)), choices)
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The rates of rejects, of errors, and of the worst class."""
+        known = [error for error in self.class_selective_error.tolist() if math.isfinite(error)]
+        found = super().rates | {name: getattr(self, name) for name in OF_ANSWERS}
+        return found | {"worst_class_error": max(known, default=math.nan)}
 
 
 class ActionTable(Counts):
@@ -126,6 +152,8 @@ class ActionTable(Counts):
     (0.25, 1.325)
     """
 
+    kind = "actions"
+
     @classmethod
     def of(cls, y_true: ArrayLike, y_pred: Any, actions: Any, *, sample_weight: Any = None) -> Self:
         """Count the actions taken by true class; the arguments are those of `action_confusion_matrix`."""
@@ -140,6 +168,22 @@ class ActionTable(Counts):
     def actions(self) -> Any:
         """The actions."""
         return self.choices
+
+    @property
+    def sides(self) -> tuple[Any, ...]:
+        """The classes."""
+        return self.classes or ()
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The rate of rejects, and the share of each action; actions are neither right nor wrong."""
+        shares = (self.counts.sum(axis=0) / self.total).tolist()
+        return super().rates | {f"share_{name}": share for name, share in zip(self.names, shares, strict=True)}
+
+    def _values(self, costs: CostTable) -> NDArray[np.float64]:
+        if (costs.names, costs.labels) != (self.choices.names, self.classes):
+            raise self._others(costs)
+        return costs.values
 
     @property
     def mean_cost(self) -> float:  # type: ignore[override]

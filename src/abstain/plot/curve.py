@@ -150,8 +150,8 @@ class CurveDisplay(Display):
             score, cut = fitted.towards_positive(distance, own_cut)
         display = cls._of(y, score, (used, None), name or fitted.name, (band, n_resamples), cut=cut, **given)
         if fitted.rejects:
-            if costs not in (None, own) and not rule.answering:
-                raise ValueError(
+            if costs not in (None, own):
+                rule.labels.refuse_actions(
                     "costs must be left out: the estimator chooses between actions, which only its own costs name; use "
                     "from_predictions with its decision_function for others."
                 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain.comparison.text import stated_costs
 from abstain.plot.curve import CurveDisplay
 from abstain.plot.display import Axes
 
@@ -134,7 +133,7 @@ class CostCurveDisplay(CurveDisplay):
     reading = "{:.3g} per row"
 
     def _y_label(self) -> str:
-        return f"{self.y_label}\n({stated_costs(self.curve.costs)})"
+        return f"{self.y_label}\n({self.curve.costs.in_words()})"
 
     def _references(self, ax: Axes) -> None:
         forced = float(self.curve.mean_cost[0])

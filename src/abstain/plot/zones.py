@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.costs.table import CostTable
+from abstain.costs.answers import AnswerTable
 from abstain.labels import NO_CLASS
 from abstain.plot.palette import BAND, CLASSES, NEGATIVE, POSITIVE
 from abstain.rules.deciders import Cuts
@@ -67,7 +67,7 @@ def zones_of(rule: Rule) -> tuple[Zone, ...]:
     else:
         order = [at for at in range(len(rule.answers)) if rule.rejects or not rule.hands_on[at]]
         ends = (np.nan,) * (len(order) + 1)
-    names = (rule.costs or CostTable.blank(rule.labels)).titles(rule.labels.classes.tolist())
+    names = (rule.costs or AnswerTable.blank(rule.labels)).titles(rule.labels.classes.tolist())
     zones, greys, others = [], 0, rule.labels.n_classes
     for k, at in enumerate(order):
         answer, name = rule.answers[at], str(names[at])

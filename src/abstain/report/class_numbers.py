@@ -16,7 +16,7 @@ from abstain.report.text import unique_names
 
 def choice_names(costs: CostTable, classes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the columns of the table: the actions, or the classes and a reject."""
-    return costs.titles(unique_names(classes)) if costs.answering else unique_names(costs.names or ())
+    return unique_names(costs.titles(unique_names(classes)))
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,12 @@ from sklearn.utils import check_consistent_length
 from abstain.arguments import checked_costs
 from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
-from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels, choice_of, warn_if_assumed
 from abstain.metrics.counts import Counts
-from abstain.metrics.tables import counted
+from abstain.metrics.tables import OF_POSITIVE, counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
@@ -34,7 +33,7 @@ from abstain.report.slider import Slider
 from abstain.report.text import Facts, facts_of, plain
 
 _LISTED, _NAME = 25, 80
-_OF_ANSWERS, _OF_TWO = ("error_rate", "selective_error", "selective_accuracy"), ("sensitivity", "positive_predictivity")
+_OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,9 +254,9 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="classes" if judge.costs.answering else "actions",
+            kind=table.kind,
             by_row=judge.costs.per_row,
-            costs=plain(stated_costs(judge.costs), 2000),
+            costs=plain(judge.costs.in_words(), 2000),
             choices=choice_names(judge.costs, judge.classes),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
@@ -282,5 +281,6 @@ class Report:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
         judged = (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all()
-        names = ("reject_rate", "coverage", *_OF_ANSWERS * bool(judged), *_OF_TWO * self.table.pair)
+        positive = [name for name in OF_POSITIVE if name in self.table.rates]
+        names = ("reject_rate", "coverage", *_OF_ANSWERS * bool(judged), *positive)
         return found | {name: getattr(self.table, name) for name in names}

@@ -10,18 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
 from abstain.html import html_table, shortened
-from abstain.labels import NO_CLASS, Labels
-
-
-def action_names(labels: Labels, costs: CostTable | None) -> list[str]:
-    """Return the names of the actions in tables: of two classes negative, reject and positive, of more their own."""
-    if costs is not None and costs.names is not None:
-        return [str(name) for name in costs.names]
-    if labels.n_classes == 2:
-        return ["negative", "reject", "positive"]
-    known = [str(label) for label in labels.classes.tolist()]
-    reject = str(labels.reject_label) if "reject" in known else "reject"
-    return [reject if answer == NO_CLASS else known[answer] for answer in labels.answers]
+from abstain.labels import Labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,8 +99,7 @@ class Decisions:
         frame = pd.DataFrame(self._columns(), index=self.index)
         if self.labels.n_classes == 2:
             frame.attrs["score"] = self.scored_class
-            if self.costs is None or self.costs.answering:
-                frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
+            frame.attrs |= {f"cost_{side}": label for side, label in self.labels.sides.items()}
         return frame
 
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -120,8 +108,8 @@ class Decisions:
         if self.score.ndim > 1:
             known = self.labels.classes.tolist()
             scores = {f"score_{label}": column for label, column in zip(known, self.score.T, strict=True)}
-        names = action_names(self.labels, self.costs)
-        costs = {f"cost_{name}": column for name, column in zip(names, self.expected_cost.T, strict=True)}
+        titles = self.labels.titles
+        costs = {f"cost_{title}": column for title, column in zip(titles, self.expected_cost.T, strict=True)}
         return {"label": self.label, "rejected": self.rejected, "reason": self.reason} | scores | costs
 
     def _repr_html_(self) -> str:

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import real_number
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
-from abstain.labels import NO_CLASS, Labels, positions
+from abstain.labels import NO_CLASS, Labels
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import own_cuts, spread, task_tangents
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins
 from abstain.rules.deciders import Cuts, Decider, PerRow
-from abstain.rules.decisions import Decisions, action_names
+from abstain.rules.decisions import Decisions
 from abstain.rules.readouts import Ladders, LogOdds, Readout, Unknown
 
 Floats = NDArray[np.float64]
@@ -56,36 +56,21 @@ class Rule:
     @property
     def answers(self) -> tuple[int, ...]:
         """The class that each action answers, or -1."""
-        return self.labels.answers if self.costs is None else self.costs.answers
+        return self.labels.answers
 
     @property
     def hands_on(self) -> NDArray[np.bool_]:
         """Whether each action hands the case on."""
-        return np.array(self.answers) == NO_CLASS if self.costs is None else self.costs.rejecting
-
-    @property
-    def answering(self) -> bool:
-        """Whether it answers classes or rejects, and does not choose among named actions."""
-        return self.costs is None or self.costs.answering
+        return np.array(self.labels.hands_on)
 
     @property
     def names(self) -> NDArray[Any]:
-        """The actions as `predict` returns them: of objects if some names are strings and others numbers."""
-        if self.costs is None or self.costs.names is None:
-            return self.labels.actions
-        texts = {isinstance(name, str) for name in self.costs.names}
-        return np.array(self.costs.names, dtype=object if len(texts) > 1 else None)
-
-    @property
-    def titles(self) -> list[str]:
-        """The names of the actions in tables: of two classes negative, reject and positive, of more their own."""
-        return action_names(self.labels, self.costs)
+        """The actions as `predict` returns them."""
+        return self.labels.actions
 
     def positions(self, label: ArrayLike) -> NDArray[np.intp]:
         """Return the positions of actions, named as `predict` returns them."""
-        if self.costs is None or self.costs.names is None:
-            return self.labels.choices(label)
-        return positions(label, self.costs.names, "the decisions", "the actions")
+        return self.labels.choices(label)
 
     @property
     def thresholds(self) -> Any:
@@ -105,7 +90,7 @@ class Rule:
     @property
     def rejects(self) -> bool:
         """Whether some decisions may be rejects; with `Actions`, whether some of them hand the case on."""
-        return self.labels.rejects if self.answering else bool(self.hands_on.any())
+        return self.labels.rejects
 
     @property
     def costs_decide(self) -> bool:
@@ -135,8 +120,7 @@ class Rule:
 
     def forced(self, score: Floats) -> NDArray[Any]:
         """Return the best answer for each score; never a reject."""
-        best = self.best(score)
-        return self.labels.classes[np.array(self.answers)[best]] if self.answering else self.names[best]
+        return self.labels.forced(self.best(score))
 
     def decide(self, score: Floats, probability: Floats | None = None, index: Any = None) -> Decisions:
         """Return the decisions with their expected costs, from the probabilities of all classes or from the scores."""
@@ -190,11 +174,10 @@ class Rule:
         """
         if include is not None and not 0.0 < real_number("include", include) <= 1.0:
             raise ValueError(f"include={include!r} must be a probability above 0, at most 1; None uses the lower cuts.")
-        if not self.answering:
-            raise ValueError(
-                "predict_set is undefined for Actions: an action is not a set of classes; decide returns the expected "
-                "cost of each action."
-            )
+        self.labels.refuse_actions(
+            "predict_set is undefined for Actions: an action is not a set of classes; decide returns the expected "
+            "cost of each action."
+        )
         if include is None:
             return self.decider.included(self, score)
         if not self.readout.known:

@@ -11,7 +11,7 @@ from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
 from abstain.cli.input.costs import check_reject_label
 from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
 from abstain.cli.options import Given
-from abstain.cli.output.evaluation import error_rates
+from abstain.cli.output.evaluation import rates_of
 from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged, warn_all
 from abstain.cli.output.reports import write_comparison
@@ -119,6 +119,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **error_rates(counts),
+            **rates_of(counts),
         })  # fmt: skip
     return found

@@ -71,5 +71,5 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
 def added_names(model: FittedModel) -> list[str]:
     """The columns that predict adds: a score, of several classes one for each, and a cost of each action."""
     scores = ["score"] if model.positive is not None else [f"score_{label}" for label in model.classes]
-    costs = [f"cost_{name}" for name in model.rule.titles]
+    costs = [f"cost_{name}" for name in model.rule.labels.titles]
     return ["label", "rejected", "reason", *scores, *costs]

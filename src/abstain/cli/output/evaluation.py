@@ -12,8 +12,7 @@ from abstain.cli.output.printing import print_judged, print_table
 from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.costs.costs import Costs
-from abstain.labels import NO_CLASS
-from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
+from abstain.metrics import ActionTable, ClassTable, RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.metrics.counts import Counts
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
 from abstain.rules.tuning.methods import roc_thresholds
@@ -37,34 +36,33 @@ def evaluation_facts(judged: Judged) -> dict[str, Any]:
     counts, rejected = judged.counts, judged.counts.choices.rejecting[judged.outcomes.taken]
     facts = {"rows": len(judged.y_true), **_table_facts(judged), "reject rate": counts.reject_rate}
     facts |= {"ambiguous": int(np.sum(rejected & ~judged.novel)), "novel": int(np.sum(judged.novel))}
-    facts |= error_rates(counts) or {"coverage": counts.coverage}
-    if counts.pair:
-        facts |= {name: getattr(counts, rate) for name, rate in OF_POSITIVE.items()}
+    facts |= rates_of(counts, RATES) or {"coverage": counts.coverage}
+    facts |= rates_of(counts, OF_POSITIVE)
     if judged.priced:
         facts["mean cost"] = float(judged.outcomes.cost.mean())
     return facts | _curve_facts(judged) | _verdict(judged)
 
 
-def error_rates(counts: Counts) -> dict[str, float]:
-    """The rates of errors; none for named actions, which are neither right nor wrong."""
-    return {name: getattr(counts, rate) for name, rate in RATES.items()} if counts.choices.answering else {}
+def rates_of(counts: Counts, names: dict[str, str] = RATES) -> dict[str, float]:
+    """The rates of these that the table has; named actions have no errors, which are neither right nor wrong."""
+    return {name: counts.rates[rate] for name, rate in names.items() if rate in counts.rates}
 
 
 def print_evaluation(judged: Judged, facts: dict[str, Any]) -> None:
     """Print the tables, the metrics, the key points and the verdict."""
     counts, positive = judged.counts, judged.model.positive
-    classes, answers = [str(label) for label in counts.classes or ()], counts.choices.answers
-    header, after, novel = [str(name) for name in counts.names], len(answers), "novel"
-    if counts.choices.answering:
-        header = ["rejected" if answer == NO_CLASS else f"decided {classes[answer]}" for answer in answers]
-        after, novel = answers.index(NO_CLASS) + 1, "of them novel"
+    classes = [str(label) for label in counts.classes or ()]
+    header = [str(name) for name in counts.choices.titles([f"decided {name}" for name in classes], "rejected")]
+    after, novel = len(header), "novel"
+    if sum(counts.choices.hands_on) == 1:
+        after, novel = counts.choices.hands_on.index(True) + 1, "of them novel"
     rows = [[f"actual {name}", *row] for name, row in zip(classes, counts.counts.tolist(), strict=True)]
     if judged.model.guarded:
         header.insert(after, novel)
         for row, count in zip(rows, _novel_rows(judged), strict=True):
             row.insert(after + 1, count)
     print_table(("", *header), rows)
-    if counts.choices.answering and not counts.pair:
+    if isinstance(counts, ClassTable):
         shares = (getattr(counts, share) for share in SHARES.values())
         print_table(("class", *SHARES), zip(classes, *shares, strict=True))
     shown = {name: value for name, value in facts.items() if name not in ("table", "classes", "actions")}
@@ -81,26 +79,36 @@ def _novel_rows(judged: Judged) -> list[int]:
 
 def _table_facts(judged: Judged) -> dict[str, Any]:
     """The table of counts with the names of its rows and columns."""
-    counts, classes = judged.counts, judged.counts.classes or ()
-    each = list(zip(map(str, classes), counts.counts.tolist(), _novel_rows(judged), strict=True))
-    if counts.pair:
-        columns = ("called negative", "rejected", "called positive", "novel")
-        rows = [dict(zip(columns, (*row, novel), strict=True)) for _, row, novel in each]
-        sides = ("negative", "positive")
-        return {"classes": dict(zip(sides, classes, strict=True)), "table": dict(zip(sides, rows, strict=True))}
-    names: dict[str, Any] = {"classes": [name for name, _, _ in each]}
-    if not counts.choices.answering:
-        actions = [str(name) for name in counts.names]
-        handed = [name for name, hands_on in zip(actions, counts.choices.hands_on, strict=True) if hands_on]
-        table = [{"actual": name, "actions": row, "novel": novel} for name, row, novel in each]
-        return names | {"actions": actions, "hand the case on": handed, "table": table}
+    counts = judged.counts
+    each = list(zip(map(str, counts.classes or ()), counts.counts.tolist(), _novel_rows(judged), strict=True))
+    return _LAYOUTS[type(counts)](counts, each)
+
+
+def _of_two(counts: Counts, each: list[Any]) -> dict[str, Any]:
+    columns = ("called negative", "rejected", "called positive", "novel")
+    rows = [dict(zip(columns, (*row, novel), strict=True)) for _, row, novel in each]
+    classes = dict(zip(counts.sides, counts.classes or (), strict=True))
+    return {"classes": classes, "table": dict(zip(counts.sides, rows, strict=True))}
+
+
+def _of_classes(counts: Counts, each: list[Any]) -> dict[str, Any]:
     shares = {share: getattr(counts, values).tolist() for share, values in SHARES.items()}
     table = [
         {"actual": name, "decided": row[:-1], "rejected": row[-1], "novel": novel}
         | {share: values[at] for share, values in shares.items()}
         for at, (name, row, novel) in enumerate(each)
     ]
-    return names | {"table": table}
+    return {"classes": [name for name, _, _ in each], "table": table}
+
+
+def _of_actions(counts: Counts, each: list[Any]) -> dict[str, Any]:
+    actions = [str(name) for name in counts.names]
+    handed = [name for name, hands_on in zip(actions, counts.choices.hands_on, strict=True) if hands_on]
+    table = [{"actual": name, "actions": row, "novel": novel} for name, row, novel in each]
+    return {"classes": [name for name, _, _ in each], "actions": actions, "hand the case on": handed, "table": table}
+
+
+_LAYOUTS: dict[Any, Any] = {RejectTable: _of_two, ClassTable: _of_classes, ActionTable: _of_actions}
 
 
 def _verdict(judged: Judged) -> dict[str, Any]:
@@ -123,7 +131,7 @@ def _verdict(judged: Judged) -> dict[str, Any]:
 def _curve_facts(judged: Judged) -> dict[str, Any]:
     """Key points of the curves, which need rows of all classes; novel rows are rejected first."""
     model, y, facts = judged.model, judged.y_true, dict[str, Any]()
-    if not judged.counts.choices.answering or len(np.unique(y)) < len(model.classes):
+    if isinstance(judged.counts, ActionTable) or len(np.unique(y)) < len(model.classes):
         return facts
     shared: dict[str, Any] = {}
     if model.positive is None:

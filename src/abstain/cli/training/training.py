@@ -162,16 +162,11 @@ def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
     """The costs that were stated, or the columns that they are read from."""
     names, stated = (*ERRORS, *ONE_REJECT), table.plan.costs
     columns = {"columns of costs": named_columns(stated)} if stated else {}
-    if costs is None and stated and stated[0][0] != names[0]:
+    if costs is not None:
+        return costs.facts() | columns
+    if stated and stated[0][0] != names[0]:
         return columns
-    if costs is not None and not costs.answering:
-        return {"hand the case on": [str(name) for name in costs.rejects]} | columns
-    if costs is not None and costs.n_classes > 2:
-        errors = sorted({cost for row in costs.errors.tolist() for cost in row if cost})
-        known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
-        return {"error costs": known, "reject costs": costs.reject}
-    each = stated if costs is None else [(name, getattr(costs, name)) for name in names]
-    read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in each]
+    read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in stated]
     return {f"{name.replace('_', ' ')} costs": source for name, source in read}
 
 

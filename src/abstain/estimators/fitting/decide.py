@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from abstain.arguments import computed, is_dask, mean_price, refuse_dask
 from abstain.compressed import check_indices
-from abstain.costs.per_row import row_array, row_table, sample_costs
+from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
 from abstain.rules.decisions import Decisions
@@ -157,7 +157,7 @@ class RejectMixin(FittedMixin):
         if not is_dask(X):
             return function(fitted.rule.for_rows(row_costs, len(score)), score)
         if not is_dask(row_costs):  # a frame is read by its names
-            row_costs = row_array(row_table(row_costs, fitted.rule.labels, fitted.rule.costs))
+            row_costs = row_table(row_costs, fitted.rule.labels, fitted.rule.costs).as_rows()
         sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
         return applied(partial(_by_rows, function, fitted.rule), score, row_costs, sample)
 

@@ -71,16 +71,9 @@ def implied(
 
 
 def fit_labels(parameters: Any, y: ArrayLike, costs: CostTable | None, *, rejects: bool) -> Labels:
-    """Return the labels, as the `pos_label` and `reject_label` of the parameters say; actions have no reject label."""
-    actions = costs is not None and not costs.answering
-    if actions and not (isinstance(parameters.reject_label, str) and parameters.reject_label == "auto"):
-        raise ValueError(
-            f"reject_label={parameters.reject_label!r} has no effect with Actions, whose names are predicted; leave it "
-            'at "auto".'
-        )
-    given = {"pos_label": parameters.pos_label, "reject_label": parameters.reject_label}
-    found = Labels.of(y, **given, rejects=rejects and not actions)
-    return replace(found, reject_label=None) if actions else found
+    """Return the labels, as the `pos_label` and `reject_label` of the parameters say."""
+    of = Labels.of if costs is None else costs.labels_of
+    return of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=rejects)
 
 
 def _stated(costs: Any) -> CostTable | None:

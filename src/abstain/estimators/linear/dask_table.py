@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 
 from abstain.arguments import is_dask, row_weights
 from abstain.compressed import check_indices
+from abstain.costs.answers import AnswerTable
 from abstain.costs.per_row import row_cells, row_table
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.lazy import one_column_chunk
@@ -175,7 +176,7 @@ def _profile(width: int, like: CostTable | None, first: int, chunk: Any, y: Any,
         stakes = own.stakes
         staked: Any = np.bincount(code, weights=weights * stakes, minlength=len(classes))
         odd = np.zeros(0, dtype=np.intp)
-        if own.pair:
+        if isinstance(own, AnswerTable) and own.n_classes == 2:
             odd = np.flatnonzero(~own.even_rows)
         uneven = own.take(odd[:1]) if len(odd) else None
         range_of_stakes = (float(stakes.min()), float(stakes.max()))

@@ -18,7 +18,6 @@ from abstain.estimators.unwrap import decide, final_estimator
 from abstain.estimators.wrapping import AroundClassifier, classifier_has
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
-from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto
 from abstain.rules.decisions import Decisions
 from abstain.rules.readouts import readout_of
 from abstain.rules.rule import Rule
@@ -88,15 +87,16 @@ class Guarded(Fitted):
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
-        own = final_estimator(self.estimator).rule_ if self.is_ours else self.rule
-        return self.rule.names[np.where(novel, novel_action(self.rule), own.positions(label))]
+        return self.rule.names[np.where(novel, novel_action(self.rule), self._own_rule.positions(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        if not self.rule.answering:
-            return np.array([np.sum(found.label == name) for name in self.rule.names.tolist()], dtype=np.int64)
-        answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
-        return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
+        return self.rule.labels.count(self._own_rule.positions(found.label))
+
+    @property
+    def _own_rule(self) -> Any:
+        """The rule of the classifier, with its reject label."""
+        return final_estimator(self.estimator).rule_ if self.is_ours else self.rule
 
 
 def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
@@ -109,15 +109,8 @@ def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
         labels = Labels.named(classes, reject_label=reject_label, rejects=True)
         never = by_confidence(labels, np.full(labels.n_classes, -np.inf))
         return machine, Rule(labels, None, readout_of(machine, labels.n_classes), never)
-    if rule.answering:
-        return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
-    if not is_auto(reject_label):
-        raise ValueError(
-            f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
-            '"auto".'
-        )
     novel_action(rule)
-    return final.machine_, rule
+    return final.machine_, replace(rule, labels=rule.labels.rejecting(reject_label))
 
 
 def novel_action(rule: Rule) -> int:
@@ -138,15 +131,6 @@ def least_at_worst(actions: CostTable) -> int:
     """
     among = np.flatnonzero(actions.rejecting | ~actions.rejecting.any()).tolist()
     return int(min(among, key=lambda at: (actions.values[:, at].max(), actions.values[:, at].sum())))
-
-
-def _rejecting(labels: Labels, reject_label: Any) -> Labels:
-    """Return the labels with a reject label: as asked for, else the classifier's own, else the default."""
-    if is_auto(reject_label) and labels.reject_label is not None:
-        return replace(labels, rejects=True)
-    label = chosen_reject_label(labels.classes, reject_label, rejects=True)
-    decoded_dtype(labels.classes, label)
-    return replace(labels, reject_label=label, rejects=True)
 
 
 def in_memory(X: Any) -> None:

@@ -60,10 +60,8 @@ def reject_price_sweep(
     """
     refuse_row_costs_in("a sweep varies", row_costs)
     check_costs(estimator)
-    if estimator.costs is None or not estimator.costs.answering:
-        raise ValueError(
-            f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}."
-        )
+    if estimator.costs is None:
+        raise ValueError("estimator.costs must be a Costs, whose reject cost is varied, not None.")
     machines: list[RejectSVC] = []
     before: Training | None = None
     for reject in rejects:

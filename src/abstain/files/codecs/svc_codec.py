@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from abstain.costs.answers import AnswerTable
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.fitting.training import implied
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -74,7 +75,7 @@ def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int) ->
     )
     n_knots, q = costs.get("n_knots", max(loss.n_knots for loss in losses)), len(classes)
     # a knot for each tangent of a row: at its cuts, and spread between them
-    most = 2 if q == 2 and rule.answering else len(rule.answers) + COUNT
+    most = 2 if rule.labels.sides else len(rule.answers) + COUNT
     refuse(n_knots > most, "the costs of its training rows are not possible.")
     if q > 2 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -131,7 +132,7 @@ def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: boo
     rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
     if spread == bool(_spread(rule)):
         return rule, losses
-    possible = not spread and rule.answering and largest is None
+    possible = not spread and isinstance(rule.costs, AnswerTable) and largest is None
     refuse(not possible, "the tangents of its losses are not possible.")
     ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
     return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)

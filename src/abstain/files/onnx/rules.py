@@ -65,7 +65,7 @@ def _names(rule: Rule) -> list[Any]:
     There it is the reject label, or the first class if ONNX's type of the classes cannot hold that.
     """
     names, label = list(rule.names.tolist()), rule.labels.reject_label
-    if rule.answering and not rule.labels.rejects:
+    if rule.hands_on.any() and not rule.labels.rejects:
         fits = label is not None and not isinstance(names[0], bool) and (isinstance(label, str) or abs(label) < 2**63)
         names[rule.answers.index(NO_CLASS)] = label if fits else rule.labels.classes.tolist()[0]
     return names
