@@ -32,7 +32,7 @@ class AnswerTable(CostTable):
         return None if self.n_classes == 2 else self.labels  # of two, the order of the labels they are for
 
     @property
-    def _orientation(self) -> int:  # type: ignore[override]
+    def _orientation(self) -> int:
         return -1 if self.n_classes == 2 and self.answers[-1] == 0 else 1
 
     @property

@@ -133,15 +133,9 @@ class CostTable:
         """The cost of rejecting for each true class, in the order of the classes."""
         return np.asarray(self.values[..., self.hands_on.index(True)])
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether all errors cost the same and all rejects, so that the classes may be exchanged."""
-        return False
+    symmetric: Any = False  # whether the classes may be exchanged, since errors and rejects cost the same for all
 
-    @property
-    def flat(self) -> tuple[NDArray[np.float64], float] | None:
-        """The cost of each wrong answer and of a reject, where these alone decide; None for named actions."""
-        return None
+    flat: Any = None  # the cost of each wrong answer and of a reject, where these alone decide: see `AnswerTable`
 
     @cached_property
     def unitless(self) -> NDArray[np.float64]:
@@ -174,7 +168,7 @@ class CostTable:
         P = np.asarray(probability, dtype=np.float64)
         return self.means(np.stack([1.0 - P, P], axis=-1)[..., :: self._orientation] if self.n_classes == 2 else P)
 
-    _orientation = 1  # -1 where the first of two classes is the positive one
+    _orientation: Any = 1  # -1 where the first of two classes is the positive one
 
     @property
     def among(self) -> NDArray[np.intp]:
@@ -232,12 +226,12 @@ class CostTable:
         """Return the costs with another cost of rejecting; an error where there is not one reject."""
         raise ValueError(f"costs must be a Costs, whose reject cost is varied, not {self!r}.")
 
-    def check_rows(self, values: NDArray[np.float64], known: list[Any], actions: list[Any]) -> None:
-        """Raise an error for costs of rows that the costs of all could not be."""
-
     def in_words(self) -> str:
         """Return the costs in a few words."""
         return repr(self)
+
+    def check_rows(self, values: NDArray[np.float64], known: list[Any], actions: list[Any]) -> None:
+        """Raise an error for costs of rows that the costs of all could not be."""
 
     def as_rows(self) -> NDArray[np.float64]:
         """Return the costs of rows as `row_table` reads them."""
