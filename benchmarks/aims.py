@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import linear_report
+import shapes_report
 
 Aim = tuple[str, float, str, bool]  # the target, the value reached, the bound as text, whether it is met
 
@@ -99,6 +100,12 @@ def large_tables(results: dict[str, Any]) -> Iterator[Aim]:
             yield at_most(f"1,000 landmarks, {row['rows']:,} rows, seconds", 300, row["seconds"])
 
 
+def shapes(results: dict[str, Any]) -> Iterator[Aim]:
+    """Small and unusual tables, the map of shapes and the command line, if measured."""
+    for words, bound, side, reached in shapes_report.aims(results):
+        yield (at_least if side == "least" else at_most)(words, bound, reached)
+
+
 def embedded(results: dict[str, Any]) -> Iterator[Aim]:
     """FR02's machine."""
     if "fits" in results["embedded"]:
@@ -120,6 +127,6 @@ def at_most(words: str, aim: float, reached: float) -> Aim:
 
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """The rows of the table: target, bound, reached, verdict."""
-    measured = (fits, classes, one_class, guards, searches, large_searches, large_tables, embedded)
+    measured = (fits, classes, one_class, guards, searches, large_searches, large_tables, shapes, embedded)
     found = [aim for part in measured for aim in part(results)]
     return [(words, bound, f"{reached:.3g}", "met" if met else "**missed**") for words, reached, bound, met in found]

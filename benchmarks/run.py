@@ -25,6 +25,9 @@ import one_class
 import path
 import predict
 import scaling
+import shapes
+import small
+import wide
 
 import report
 import solvers
@@ -38,15 +41,19 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
     Benchmarks not in `only` keep their results of the last run. `full` adds the slow full search of large sets.
     """
     folder = HERE / "trial" if trial else HERE
-    small: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}
+    folder.mkdir(exist_ok=True)
+    few: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "machine": machine.facts,
-        "fit": lambda: fit.run(**small),
+        "fit": lambda: fit.run(**few),
         "hard": lambda: hard.run(**({"share": 0.1} if trial else {})),
-        "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
-        "classes": lambda: classes.run(**small, **({"test_rows": 500} if trial else {})),
-        "one_class": lambda: one_class.run(**small),
+        "predict": lambda: predict.run(**few, **({"test_rows": 500} if trial else {})),
+        "classes": lambda: classes.run(**few, **({"test_rows": 500} if trial else {})),
+        "one_class": lambda: one_class.run(**few),
         "guard": lambda: guard.run(**(guard.TRIAL if trial else {})),
+        "small": lambda: small.run(**({"repeats": 1, "rows": 1000} if trial else {})),
+        "shapes": lambda: shapes.measured(folder, **({"seconds": 0.0, "most": 20_000} if trial else {})),
+        "wide": lambda: wide.run(**({"columns": (100,), "repeats": 1} if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),
@@ -67,7 +74,6 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
             continue
         print(f"{name} ...", file=sys.stderr, flush=True)
         results[name] = measure()
-    folder.mkdir(exist_ok=True)
     (folder / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     readme = folder / "README.md"
     if trial:

@@ -102,6 +102,13 @@ def run(seconds: float = 1.0, most: int = MOST) -> dict[str, Any]:
     return {"cells": found, "below_1": int((ratios < 1).sum()), "below_1.5": int((ratios < 1.5).sum())}
 
 
+def measured(folder: Path, **settings: Any) -> dict[str, Any]:
+    """Measure all cells and draw the map into a folder."""
+    results = run(**settings)
+    draw(results, folder / PICTURE.name)
+    return results
+
+
 def draw(results: dict[str, Any], path: Path = PICTURE) -> None:
     """Draw the map: green where ours is faster, red where it is slower, the ratio in each cell."""
     import matplotlib as mpl
@@ -131,6 +138,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds for each cell")
     parser.add_argument("--most", type=int, default=MOST, help="entries of the largest table")
-    results = run(**vars(parser.parse_args()))
-    draw(results)
-    print(json.dumps(results, indent=2))
+    print(json.dumps(measured(PICTURE.parent, **vars(parser.parse_args())), indent=2))
