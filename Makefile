@@ -26,6 +26,8 @@ MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklear
 NATIVE := build/native-test
 comma  := ,
 STAMPS := $(VENV)/.abstain
+# Compiled modules are kept: without them each test process and each command compiles for ten seconds what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # Tools installed by pip come first on PATH.
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
