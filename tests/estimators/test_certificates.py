@@ -26,7 +26,7 @@ from abstain.losses.tangent_hinge import double_hinge
 from abstain.solvers.linear_dual import LinearDual
 from adversary_cases import PATH_GAP, Case, check_fit, check_path, gram, line_gaps, random_case
 from adversary_controls import controls, judge
-from looping import looped
+from looping import looped, quick
 
 
 def clouds(n=200, d=3, seed=0):
@@ -110,7 +110,8 @@ def test_poly_with_outliers_reports_its_true_gap(factor, C, coef0, seed):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
-@looped(C=[1e-3, 1.0, 1e6], share=[0.1, 0.5], shift=[0.0, 1e4])
+@pytest.mark.parametrize("C", quick([1e-3, 1.0, 1e6], 1.0))
+@looped(share=[0.1, 0.5], shift=[0.0, 1e4])
 def test_identical_rows_give_a_feasible_dual_point(kernel, C, share, shift):
     y = np.where(np.arange(50) < 50 * share, 1, -1)
     X = np.full((50, 3), 0.7) + shift

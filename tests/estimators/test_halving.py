@@ -67,6 +67,7 @@ class TestSchedule:
 
 
 class TestSearch:
+    @pytest.mark.long
     def test_the_pair_is_within_a_standard_error_of_the_full_search(self, table, searched):
         full = RejectSVCCV(REJECT, **GRID, cv=3, n_jobs=2, search="full").fit(*table)
         results = full.cv_results_
@@ -265,6 +266,7 @@ class TestTime:
         assert clf.cv_results_["n_resources"].max() < 2100
         assert clf.score(X, y) > -0.15  # the middle of the grid at least; rejecting every row costs 0.2
 
+    @pytest.mark.long
     def test_control_enough_time_changes_no_choice(self, table, searched):
         timed = RejectSVCCV(REJECT, **GRID, cv=3, n_jobs=2, time_limit=600.0).fit(*table)
         assert (timed.C_, timed.gamma_) == (searched.C_, searched.gamma_)
