@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from abstain import EmbeddedRejectSVC, Thresholds
 from abstain.estimators.embedded import training
 from embedded_cases import objective
+from looping import rarely
 
 
 def signs(y):
@@ -133,10 +134,10 @@ def test_fits_in_threads_equal_the_serial_one_bit_for_bit(data):
     def coefficients(seed):
         return EmbeddedRejectSVC(0.1, random_state=seed).fit(*data).coef_
 
-    serial = [coefficients(seed % 2) for seed in range(8)]
+    serial, seeds = [coefficients(0), coefficients(1)], [0, 1] * 4
     with ThreadPoolExecutor(8) as pool:
-        for alone, together in zip(serial, pool.map(coefficients, [seed % 2 for seed in range(8)]), strict=True):
-            np.testing.assert_array_equal(together, alone)
+        for seed, together in zip(seeds, pool.map(coefficients, seeds), strict=True):
+            np.testing.assert_array_equal(together, serial[seed])
 
 
 @pytest.mark.parametrize(
@@ -318,7 +319,7 @@ HARD = {
 
 
 @pytest.mark.parametrize("solver", ["primal", "dual"])
-@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("name", rarely(HARD, "slack penalty of 1e6"))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_hard_cases_end_alive_and_finite(data, name, solver):
     X, y, options = HARD[name]
