@@ -290,8 +290,7 @@ def test_sparse_vectors_and_no_rows():
 def test_a_graph_that_disagrees_is_not_returned(costs, kernel):
     clf = RejectSVC(costs, kernel=kernel).fit(X, CODES)
     model, good = to_onnx(clf), clf._fitted_
-    biases = good.machine.bias + np.array([0.0, 1e-6, 0.0])
-    clf._fitted_ = replace(good, machine=replace(good.machine, bias=biases))
+    clf._fitted_ = replace(good, machine=replace(good.machine, bias=good.machine.bias + np.array([0.0, 1e-6, 0.0])))
     with pytest.raises(RuntimeError, match="differ from Python's: scores by up to"):
         onnx_check.compare(model, clf)
     if costs is not None:
