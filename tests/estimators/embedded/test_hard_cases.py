@@ -35,9 +35,9 @@ def test_hard_cases_end_alive_and_finite(data, name, solver):
     X, y, options = HARD[name]
     if isinstance(X, str):
         X, y = (data[0] * (y if X == "scaled" else np.logspace(0, 8, 4))), data[1]
-    began = time.monotonic()
+    began = time.process_time()
     clf = EmbeddedRejectSVC(**{"reject_cost": 0.2, "solver": solver, "lower_bound": True, **options}).fit(X, y)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10  # seconds of the processor, however busy the machine
     numbers = [clf.coef_, clf.intercept_, clf.objective_, clf.training_risk_, clf.decision_function(X)]
     assert all(np.isfinite(number).all() for number in numbers)
     assert 0 <= clf.eps_ <= 1
