@@ -19,13 +19,15 @@ CORES  := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PYTEST := -m pytest --numprocesses $(shell expr $(CORES) + 1) --maxprocesses 8 --dist worksteal
 # What is slow and rarely changes runs in `make test-more`: the site, small runs of the experiments, their data, suites of
 # other libraries; and the tests marked `long`: simulations of what is promised of new rows, clusters, the memory of long
-# runs, large problems against a general solver, pages in a browser, interrupts.
+# runs, large problems against a general solver, pages in a browser, interrupts, and most of many cases that are alike.
 MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklearn_suite.py tests/test_ecosystem.py \
 	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py tests/datasets/test_folder.py \
 	tests/datasets/test_loaders.py tests/datasets/test_physionet.py tests/datasets/test_public_sources.py
 NATIVE := build/native-test
 comma  := ,
 STAMPS := $(VENV)/.abstain
+# Compiled modules are kept: without them each test process and each command compiles for ten seconds what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # Tools installed by pip come first on PATH.
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 

@@ -1,10 +1,11 @@
-"""Three Gaussians with known probabilities, and costs for them."""
+"""Three Gaussians with known probabilities, costs for them, and a classifier that rejects by a request."""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs
+from abstain import Costs, ThresholdRejector
 
 CENTRES = 1.3 * np.array([[0.0, 1.0], [-0.87, -0.5], [0.87, -0.5]])
 ANSWERS = (1 - np.eye(3)) * [1.0, 2.0, 4.0]  # a wrong answer costs the same whatever is true
@@ -30,3 +31,8 @@ def paid(matrix, reject, y, choice):
     """The mean cost of choices 0, 1, 2 and 3 = reject."""
     rejects = np.broadcast_to(reject, 3)
     return float(np.mean(np.column_stack([matrix, rejects])[y, choice]))
+
+
+def rejector(model=None, **request):
+    """A ThresholdRejector with this request, of logistic regression where no model is given."""
+    return ThresholdRejector(LogisticRegression() if model is None else model, **request)

@@ -2,10 +2,15 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
 
+from abstain.candidates.search import MachineSearch
 from abstain.costs.costs import Costs
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 
 COSTS = Costs(false_positive=1, false_negative=4, reject=(0.3, 0.5))
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+SMALL = RejectSVCCV(Cs=[0.1, 1.0], gammas=[0.1, 1.0])
 
 
 class Fixed(ClassifierMixin, BaseEstimator):
@@ -40,3 +45,8 @@ def prices(y, predicted, costs=COSTS):
         ("b", "reject"): costs.reject_positive,
     }
     return np.array([table.get((truth, said), 0.0) for truth, said in zip(y, predicted, strict=True)])
+
+
+def search(*machines, **parameters):
+    """A search among these machines, with few candidates."""
+    return MachineSearch(COSTS, machines, svm=SMALL, cv=FOLDS, pos_label="b", **parameters)

@@ -38,6 +38,14 @@ BaseEstimator._get_param_names = classmethod(lambda cls: list(names_of_parameter
 OLD = not hasattr(pl.DataFrame, "__dataframe__") and parse_version(sklearn.__version__) < parse_version("1.9")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """A browser's processes take longer than all other tests of the report together."""
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.long)
+
+
 def pytest_collection_finish():
     """What is imported stays, so garbage need not be looked for in it: that takes up to half a second each time."""
     gc.collect()

@@ -1,8 +1,24 @@
-"""Many cases in one test: seeds and grids are looped over, and the report names the case that fails."""
+"""Many cases: seeds and grids in one test, whose report names the case that fails; few of many in `make test`."""
 
 import inspect
 from functools import wraps
 from itertools import product
+
+import pytest
+
+
+def rarely(cases, *named):
+    """The cases of a parametrisation; those that are named run in `make test-more`, the others in `make test`."""
+    cases = list(cases)
+    assert all(case in cases for case in named), "what is named is not one of the cases"
+    return [pytest.param(case, marks=pytest.mark.long) if case in named else case for case in cases]
+
+
+def quick(cases, *kept):
+    """Likewise, where those that are named run in `make test`, and the others in `make test-more`."""
+    cases = list(cases)
+    assert all(case in cases for case in kept), "what is kept is not one of the cases"
+    return rarely(cases, *(case for case in cases if case not in kept))
 
 
 def looped(**values):

@@ -2,7 +2,7 @@ import inspect
 
 import pytest
 
-from looping import looped
+from looping import looped, quick, rarely
 
 
 def test_every_combination_runs():
@@ -46,3 +46,16 @@ def test_other_arguments_may_come_either_way(args):
 
     body(*args, **({} if args else {"given": 0}))
     assert seen == [(1, 0), (2, 0)]
+
+
+def test_every_case_runs_somewhere():
+    for given in (quick("abcd", "a", "d"), rarely("abcd", "b", "c")):
+        assert [given[0], given[3]] == ["a", "d"]
+        assert [(case.values, [mark.name for mark in case.marks]) for case in given[1:3]] == [
+            (("b",), ["long"]),
+            (("c",), ["long"]),
+        ]
+    with pytest.raises(AssertionError, match="not one of the cases"):
+        quick("ab", "c")
+    with pytest.raises(AssertionError, match="not one of the cases"):
+        rarely("ab", "c")

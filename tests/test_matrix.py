@@ -247,9 +247,19 @@ SURFACES = {
 }
 
 
+# pages, pictures and comparisons read the rule, which the kinds of estimators share: `make test` draws those of three
+DRAWN, OF = ("report", "plots", "compare"), ("RejectSVC", "NoveltyRejector", "MachineSearch")
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("name", ESTIMATORS)  # in turn, so that a process fits few of them
+@pytest.mark.parametrize(
+    ("name", "surface"),
+    [
+        pytest.param(name, surface, marks=[pytest.mark.long] if surface in DRAWN and name not in OF else [])
+        for name in ESTIMATORS  # in turn, so that a process fits few of them
+        for surface in SURFACES
+    ],
+)
 def test_every_kind_of_costs_works_or_says_why_not(surface, name, cells, tmp_path):
     which, words = UNDEFINED.get(surface, (lambda _: False, ""))
     failures = []

@@ -52,7 +52,8 @@ def test_every_name_is_the_thing_itself(name):
 
 
 def test_public_modules_are_found_after_a_bare_import():
-    # each is loaded by the attribute itself: it is not there before, whatever the ones before it have loaded
+    # each is loaded by the attribute itself: it is not there before, whatever the ones before it have loaded; the
+    # displays load no matplotlib, and compare is the function, whatever was imported before
     names = ["datasets", "metrics", "plot", "report"]
     script = f"""
 import sys
@@ -60,6 +61,9 @@ import abstain
 for name in {names}:
     assert "abstain." + name not in sys.modules, name
     print(getattr(abstain, name).__name__)
+    assert name != "plot" or "matplotlib" not in sys.modules
+import abstain.comparison.compare
+assert callable(abstain.compare)
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
     assert ended.returncode == 0, ended.stderr

@@ -24,8 +24,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from adversary_cases import check_fit, check_path, random_case
+from adversary_cases import check_fit, random_case
 from adversary_controls import missed_controls
+from adversary_paths import check_path
 
 LARGE = 50  # one problem in so many is large
 PATHS = 10  # one path for so many problems

@@ -115,7 +115,9 @@ def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
     [
         ("predict {model} {table}", "> /dev/full", "standard output cannot be written (No space left on device)"),
         ("--version", "> /dev/full", "standard output cannot be written"),
-        ("predict {model} {table}", ">&-", "standard output is closed; send it to a file"),
+        pytest.param(
+            *("predict {model} {table}", ">&-", "standard output is closed; send it to a file"), marks=pytest.mark.long
+        ),
     ],
 )
 def test_an_output_that_cannot_be_written_is_2(table, model, command, sent, text):

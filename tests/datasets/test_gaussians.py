@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal, norm
 
 from abstain import Costs
 from abstain.datasets import Gaussians, make_gaussians
-from looping import looped
+from looping import looped, quick
 
 COSTS = [Costs(reject=0.2), Costs(1, 5, 0.3), Costs(2, 1, (0.1, 0.4)), Costs(reject=0.5)]
 COVARIANCE = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
@@ -67,7 +67,7 @@ def test_the_judge_has_teeth(law):
     assert abs(law.bayes_risk(turned.table()) - mean) > 4 * error
 
 
-@pytest.mark.parametrize("scale", [0.01, 0.25, 0.9, 0.99, 1.0, 1.01, 1.5, 4.0, 100.0])
+@pytest.mark.parametrize("scale", quick([0.01, 0.25, 0.9, 0.99, 1.0, 1.01, 1.5, 4.0, 100.0], 0.01, 0.99, 1.0, 4.0))
 @looped(distance=[1e-3, 0.3, 2.0, 6.0], prior=[0.1, 0.5])
 def test_the_bayes_risk_on_a_line_is_the_integral_of_the_cheapest_choice(scale, distance, prior):
     law = Gaussians([[0.0], [distance]], [[1.0]], scale, prior)

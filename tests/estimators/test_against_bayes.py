@@ -160,7 +160,7 @@ class TestConstantRowCosts:
         [
             Costs(1, 5, (0.4, 0.3)),
             Costs.from_table({0: {1: 2}, 1: {0: 3}}, reject=0.5),
-            table_costs(GENERAL, 0.4),
+            pytest.param(table_costs(GENERAL, 0.4), marks=pytest.mark.long),
             TRIAGE,
         ],
         ids=["two", "two by name", "several", "actions"],

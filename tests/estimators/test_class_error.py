@@ -271,6 +271,7 @@ def test_a_rate_below_every_number_of_rows_is_refused_at_once():
             ThresholdRejector(GaussianNB(), class_error=rate).fit(X, y)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_accepts_it():
     def failed(**parameters):

@@ -49,6 +49,7 @@ def test_rows_of_weight_0_are_not_calibrated_on():
     assert rows == {label: int(np.sum(y[:200] == label)) for label in (0, 1)}
 
 
+@pytest.mark.long
 def test_the_largest_group_is_held_out_as_often_as_any_other():
     groups = np.append(np.zeros(80), np.arange(1, 321))
     code = np.arange(400) % 2

@@ -154,7 +154,13 @@ def test_a_model_file_names_what_to_save(data, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("clf", [RejectSVC(), ThresholdRejector(LogisticRegression(), reject_rate=0.2, cv=2)])
+@pytest.mark.parametrize(
+    "clf",
+    [
+        RejectSVC(),
+        pytest.param(ThresholdRejector(LogisticRegression(), reject_rate=0.2, cv=2), marks=pytest.mark.long),
+    ],
+)
 def test_every_check_passes(clf):
     results = check_estimator(Forced(clf), on_fail=None, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 50

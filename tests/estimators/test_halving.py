@@ -14,8 +14,8 @@ from abstain.estimators.fitting.progress import FitsLine
 from abstain.estimators.fitting.splitting import checked_splits
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search import halving, rounds
-from abstain.estimators.search.halving import Schedule, survivors
-from abstain.estimators.search.rounds import coarse_to_fine, keys_of, subsample, wrong_order
+from abstain.estimators.search.halving import Schedule
+from abstain.estimators.search.rounds import coarse_to_fine, keys_of, subsample
 from abstain.solvers.cross_validation import Folds, KernelFits, Limits
 from class_cases import gaussians
 
@@ -67,6 +67,7 @@ class TestSchedule:
 
 
 class TestSearch:
+    @pytest.mark.long
     def test_the_pair_is_within_a_standard_error_of_the_full_search(self, table, searched):
         full = RejectSVCCV(REJECT, **GRID, cv=3, n_jobs=2, search="full").fit(*table)
         results = full.cv_results_
@@ -162,85 +163,6 @@ def recorded(run, seen):
     return running
 
 
-class TestSubsample:
-    def splits(self, y, groups, cv):
-        return y, checked_splits(cv, y, groups, y, np.ones(len(y)))
-
-    def test_is_stratified_and_nested(self):
-        y = (np.arange(10_000) % 10 == 0).astype(int)
-        sign, splits = self.splits(y, None, StratifiedKFold(5))
-        keys = keys_of(sign, None, 0.1)
-        small, parts = subsample(splits, keys, sign, np.ones(len(y)), 0.1)
-        large, _ = subsample(splits, keys, sign, np.ones(len(y)), 0.3)
-        assert set(small) <= set(large)
-        assert 1000 <= len(small) < 1150
-        for train, test in zip(parts.trains, parts.tests, strict=True):
-            assert y[small[train > 0]].mean() == pytest.approx(0.1, abs=0.02)
-            assert not (train[test > 0]).any()
-            assert test.sum() == pytest.approx(1.0)
-
-    def test_has_whole_groups_if_there_are_many(self):
-        y, groups = made(6000)[1], np.arange(6000) // 6
-        sign, splits = self.splits(y, groups, 5)
-        rows, parts = subsample(splits, keys_of(sign, groups, 0.1), sign, np.ones(6000), 0.1)
-        chosen = groups[rows]
-        assert (np.unique(chosen, return_counts=True)[1] == 6).all()
-        for train, test in zip(parts.trains, parts.tests, strict=True):
-            assert not np.isin(chosen[train > 0], chosen[test > 0]).any()
-        # the control: rows by themselves split groups
-        rows, _ = subsample(splits, keys_of(sign, None, 0.1), sign, np.ones(6000), 0.1)
-        assert (np.unique(groups[rows], return_counts=True)[1] < 6).any()
-
-    def test_has_rows_of_all_groups_if_there_are_few(self):
-        y, groups = made(6000)[1], np.arange(6000) // 300
-        sign, splits = self.splits(y, groups, 5)
-        rows, parts = subsample(splits, keys_of(sign, groups, 0.1), sign, np.ones(6000), 0.1)
-        assert len(np.unique(groups[rows])) == 20
-        for train, test in zip(parts.trains, parts.tests, strict=True):
-            assert not np.isin(groups[rows][train > 0], groups[rows][test > 0]).any()
-
-    def test_has_both_classes_and_a_test_row_however_small(self):
-        y = (np.arange(1000) == 7).astype(int)
-        y[11] = 1
-        sign, splits = self.splits(y, None, [(np.arange(0, 900), np.arange(900, 1000))])
-        rows, parts = subsample(splits, keys_of(sign, None, 0.01), sign, np.ones(1000), 0.005)
-        assert set(y[rows[parts.trains[0] > 0]]) == {0, 1}
-        assert (parts.tests > 0).sum() == 1
-
-
-class TestSurvivors:
-    COSTS = np.array([[0.3, 0.2, 0.2], [0.1, 0.2, 0.2], [0.15, 0.2, np.nan]])
-    DISORDER = np.array([[0.5, 0.5, 0.1], [0.5, 0.2, 0.5], [0.5, 0.3, np.nan]])
-
-    def test_equal_costs_are_ordered_by_the_scores(self):
-        stay = survivors(self.COSTS, self.DISORDER, 4, every_gamma=False)
-        np.testing.assert_array_equal(stay, [[0, 0, 1], [1, 1, 0], [1, 0, 0]])
-
-    def test_every_gamma_keeps_its_best_where_there_is_room(self):
-        costs = np.array([[0.1, 0.3], [0.2, 0.4], [0.25, 0.5]])
-        np.testing.assert_array_equal(survivors(costs, costs, 2, every_gamma=True), [[1, 1], [0, 0], [0, 0]])
-        np.testing.assert_array_equal(survivors(costs, costs, 1, every_gamma=True), [[1, 0], [0, 0], [0, 0]])
-
-    def test_the_gamma_above_the_best_keeps_its_best(self):
-        costs = np.array([[0.3, 0.1, 0.4], [0.3, 0.2, 0.5], [0.3, 0.25, 0.6]])
-        stay = survivors(costs, costs, 3, every_gamma=False)
-        np.testing.assert_array_equal(stay, [[0, 1, 1], [0, 1, 0], [0, 0, 0]])
-
-    def test_the_C_above_the_best_is_tried_again(self):
-        costs = np.array([[0.2, 0.3], [0.1, 0.3], [np.nan, np.nan]])
-        for count, expected in ((4, [[1, 1], [1, 0], [1, 0]]), (2, [[0, 1], [1, 0], [0, 0]])):
-            stay = survivors(costs, costs, count, every_gamma=False)
-            np.testing.assert_array_equal(stay, expected)
-
-    def test_the_order_of_scores_is_the_auc(self):
-        code, score = np.array([0, 0, 1, 1]), np.array([0.0, 2.0, 1.0, 2.0])
-        assert wrong_order(code, score) == (1 + 0.5) / 4
-        assert wrong_order(code[:2], score[:2]) == 0.5
-        # of several classes the mean, each against the rest
-        scores = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])
-        assert wrong_order(np.arange(3), scores) == 0.5 / 3
-
-
 class TestTime:
     def test_coarse_to_fine_begins_in_the_middle_and_tries_all(self):
         levels = list(coarse_to_fine(np.ones((5, 2, 10), dtype=bool)))
@@ -265,6 +187,7 @@ class TestTime:
         assert clf.cv_results_["n_resources"].max() < 2100
         assert clf.score(X, y) > -0.15  # the middle of the grid at least; rejecting every row costs 0.2
 
+    @pytest.mark.long
     def test_control_enough_time_changes_no_choice(self, table, searched):
         timed = RejectSVCCV(REJECT, **GRID, cv=3, n_jobs=2, time_limit=600.0).fit(*table)
         assert (timed.C_, timed.gamma_) == (searched.C_, searched.gamma_)

@@ -186,7 +186,9 @@ class TestTooFewRows:
         assert [warning.filename for warning in caught] == [__file__]
 
 
-@pytest.mark.parametrize("estimator", [RejectSVC(), LogisticRegression()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [RejectSVC(), pytest.param(LogisticRegression(), marks=pytest.mark.long)], ids=repr
+)
 @pytest.mark.filterwarnings("ignore")
 def test_every_check_of_scikit_learn_passes(estimator):
     results = check_estimator(NoveltyRejector(estimator), on_fail=None, on_skip=None)

@@ -14,9 +14,13 @@ from path_cases import DATA_SETS, OBJECTIVE_TOLERANCE, all_cases, random_Cs
 
 needs_data = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
 CASES = [
-    pytest.param(case, id=str(case), marks=[] if data == "wdbc" else [needs_data])
-    for data in DATA_SETS
-    for case in all_cases(data)
+    pytest.param(
+        case,
+        id=str(case),
+        marks=([] if data == "wdbc" else [needs_data]) + ([] if turn % 3 == at % 3 else [pytest.mark.long]),
+    )
+    for at, data in enumerate(DATA_SETS)
+    for turn, case in enumerate(all_cases(data))
 ]
 ASYMMETRIC = Costs(1, 5, 0.3)
 

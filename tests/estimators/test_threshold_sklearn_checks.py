@@ -1,16 +1,10 @@
 """scikit-learn's own checks of ThresholdRejector, all of them, around classifiers that pass them themselves."""
 
-import os
-import subprocess
-import sys
-
 import pytest
-import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.fixes import parse_version
 
 from abstain import Costs, EmbeddedRejectSVC, Forced, RejectSVC, ThresholdRejector
 
@@ -41,28 +35,3 @@ def test_around_svc_it_fails_what_svc_itself_fails():
     own = failed(SVC())
     assert own  # sample weights against repeated rows, in the versions of scikit-learn known to us
     assert failed(ThresholdRejector(SVC())).keys() == own.keys()
-
-
-@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.9"), reason="from scikit-learn 1.9 on")
-def test_array_api_checks_run_where_scipy_has_them_switched_on():
-    script = """
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import estimator_checks_generator
-from abstain import ThresholdRejector
-ran = 0
-for estimator, check in estimator_checks_generator(ThresholdRejector(LogisticRegression())):
-    if "array_api" in getattr(check, "func", check).__name__:
-        check(estimator)
-        ran += 1
-print("ran", ran)
-"""
-    done = subprocess.run(  # noqa: S603 (our own interpreter and script)
-        [sys.executable, "-c", script],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[-1]) >= 1

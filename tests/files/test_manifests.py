@@ -189,6 +189,7 @@ def test_a_manifest_is_bounded_before_it_is_parsed(text, reason, machine, conten
         tracemalloc.stop()
 
 
+@pytest.mark.long
 @looped(piece=[b'"\\', b'"', b'\\"', b'"\\"', b'"a\\', b'\\\\"', b'"[', b'\\[{"'], end=[b"", b"\\", b'"'])
 def test_a_manifest_is_bounded_in_time_that_grows_with_its_length(piece, end):
     """Where a string has no end, every quote was the start of a search to the end: 60 KB took 15 seconds."""

@@ -147,6 +147,7 @@ def test_a_changed_file_is_refused_or_harmless(kind, request, forge):
     assert total / 2 < count < total, "most changes contradict something, and not all do"
 
 
+@pytest.mark.long
 @looped(estimator=ESTIMATORS)
 def test_a_changed_file_of_any_kind_of_costs_is_refused_or_harmless(estimator, forge):
     refused = 0

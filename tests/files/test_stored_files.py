@@ -203,6 +203,7 @@ def test_pipelines_of_steps(path):
     assert loaded.predict(frame).tolist() == decided(model["estimator"], score)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [path for path in FILES if "pipeline" in path.name], ids=lambda path: path.stem)
 @pytest.mark.usefixtures("polars")
 def test_pipelines_are_read_where_only_polars_is_installed(path):

@@ -98,13 +98,10 @@ def test_equal_costs_go_to_the_fewest_rejects():
     assert rounded.chosen == 0
 
 
-def test_an_operating_point_may_be_the_rejection_of_all():
+def test_an_operating_point_may_reject_all_or_lie_below_infinite_scores():
     point = cost_curve([0, 1], [1.0, -np.inf], Costs(reject=0.1)).operating_point
     assert (point.reject_rate, point.mean_cost) == (1.0, 0.1)
     assert point.thresholds == Thresholds(-np.inf, np.inf)
-
-
-def test_an_operating_point_may_lie_below_infinite_scores():
     point = cost_curve([0, 1, 1], [1e300, np.inf, -1e300], Costs(reject=0.1)).operating_point
     assert point.reject_rate == pytest.approx(2 / 3)
     assert point.thresholds.decide([1e300, np.inf, -1e300]).tolist() == [0, 1, 0]

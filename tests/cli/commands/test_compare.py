@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from cli.running import run, said
+from looping import rarely
 
 COSTS = ("--target", "answer", "--reject", 0.2, "--folds", 2)
 
@@ -96,7 +97,10 @@ def named_reject(path):
     return path
 
 
-@pytest.mark.parametrize("costs", [("--reject", 0.2, "--pos-label", "ok"), ("--row-costs", "cost_")], ids=str)
+PLAIN, BY_ROW = ("--reject", 0.2, "--pos-label", "ok"), ("--row-costs", "cost_")
+
+
+@pytest.mark.parametrize("costs", rarely([PLAIN, BY_ROW], PLAIN), ids=str)
 def test_a_class_called_reject_asks_for_another_label(costs, tmp_path):
     given = (named_reject(tmp_path / "rows.csv"), "--target", "answer", *costs)
     if "--reject" in costs:

@@ -9,6 +9,7 @@ import pytest
 
 from abstain import Actions, Costs
 from cli.running import run
+from looping import quick
 
 FIXED = ("--target", "kind", "--C", 3, "--gamma", 0.3)
 TWO = Costs.from_table({"ant": {"bee": 1}, "bee": {"ant": 4}}, reject=0.4)
@@ -128,7 +129,7 @@ def test_a_report_and_a_graph_are_written(fitted, tmp_path):
         assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("machine", ["logistic", "linear"])
+@pytest.mark.parametrize("machine", quick(["logistic", "linear"], "logistic"))
 def test_other_machines_and_a_comparison_take_them(fitted, tmp_path, machine):
     _, _, asked, data, _ = fitted
     named = ("--target", "kind", *asked, "--json")

@@ -21,6 +21,7 @@ from abstain import Costs, RejectSVC
 from estimators.hard_cases.data import X0, Y0, noisy, same_bits
 from estimators.hard_cases.interrupts import interrupted
 from estimators.hard_cases.processes import Worker, outcome_in_a_fork, serve
+from looping import rarely
 
 
 def threads_of_one_fit():
@@ -157,7 +158,7 @@ def worker(german):
     worker.close()
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", rarely(ALONE, "65536 rows"))
 def test_survives_alone(name, worker, german):
     if name == "comma-decimal locale" and german is None:
         pytest.skip("localedef or its sources are missing: no locale with a decimal comma can be made")
