@@ -4,8 +4,8 @@
 
 namespace abstain {
 
-enum class KernelName { linear, rbf, poly, sigmoid };
-inline constexpr const char* kernel_names[] = {"linear", "rbf", "poly", "sigmoid"};  // in the order of KernelName
+enum class KernelName { linear, rbf, poly, sigmoid, laplacian };
+inline constexpr const char* kernel_names[] = {"linear", "rbf", "poly", "sigmoid", "laplacian"};  // in the order of KernelName
 
 struct KernelSpec {
     KernelName name;
@@ -15,10 +15,10 @@ struct KernelSpec {
     bool balanced = true;  // whether the coefficients add up to 0
 
     double scale() const { return name == KernelName::linear ? 1 : gamma; }
-    // k(x, x') from scale() times x.x' and scale() times |x - x'|^2.
+    // k(x, x') from scale() times x.x' and scale() times the distance: |x - x'|^2, for laplacian the sum of |x_k - x'_k|.
     double value(double product, double distance) const;
     // Whether k(x + c, x' + c) = k(x, x').
-    bool shift_invariant() const { return name == KernelName::rbf; }
+    bool shift_invariant() const { return name == KernelName::rbf || name == KernelName::laplacian; }
     // Whether rows may be centred for training: under sum beta = 0 the linear kernel's F changes by a constant only.
     bool may_be_centred() const { return shift_invariant() || (name == KernelName::linear && balanced); }
 };
