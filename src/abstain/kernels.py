@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
 
@@ -12,8 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
-from sklearn import config_context
-from sklearn.metrics.pairwise import manhattan_distances
 
 from abstain.arguments import positive_number, real_number
 
@@ -172,8 +171,7 @@ def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float6
     exponent = max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
     X, Y = (math.ldexp(1.0, exponent) * one for one in (X, X if Y is None else Y))
     if issparse(X) and issparse(Y):
-        with config_context(assume_finite=True):
-            distances = manhattan_distances(_narrow(X), _narrow(Y))
+        distances = _sparse_distances(X, Y)
     else:
         distances = cdist(*(one.toarray() if issparse(one) else one for one in (X, Y)), "cityblock")
     distances *= -math.ldexp(kernel.gamma, -exponent)
@@ -184,11 +182,18 @@ def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float6
     return block
 
 
-def _narrow(X: Matrix) -> Matrix:
-    """Return sparse rows with indices of 32 bits, which scikit-learn needs for distances."""
-    if X.indices.dtype == X.indptr.dtype == np.int32:
-        return X
-    return csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+def _sparse_distances(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+    """Compute sum |x_k - y_k| = |x| + |y| - 2 sum min(|x_k|, |y_k|), the last over entries of the same sign."""
+    X.sum_duplicates()
+    Y.sum_duplicates()
+    columns = Y.tocsc()
+    distances = np.add.outer(*(np.asarray(abs(one).sum(axis=1)).ravel() for one in (X, Y)))
+    for i, (first, last) in enumerate(pairwise(X.indptr)):
+        shared = columns[:, X.indices[first:last]]
+        x = np.repeat(X.data[first:last], np.diff(shared.indptr))
+        overlap = np.abs(np.clip(shared.data, np.minimum(x, 0.0), np.maximum(x, 0.0)))
+        distances[i] -= 2.0 * np.bincount(shared.indices, overlap, Y.shape[0])
+    return np.maximum(distances, 0.0)
 
 
 def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=0.6)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # sigmoid is not positive semidefinite
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "poly", "sigmoid"])
 @pytest.mark.parametrize(
     "estimator",
     [
