@@ -1,5 +1,6 @@
-// Which kernel, with which parameters. A new kernel is added in three files and no others: its name here, its formula for
-// one pair of rows in kernel.cpp, and the same formula over vectors in lanes/formulas.hpp.
+// Which kernel, with which parameters. A new kernel of products or distances is added in three files and no others: its name
+// here, its formula for one pair of rows in kernel.cpp, and the same formula over vectors in lanes/formulas.hpp. Another distance
+// also needs its terms in lanes/sums.hpp, dense_kernel.cpp and sparse_kernel.cpp.
 #pragma once
 
 namespace abstain {
