@@ -129,8 +129,9 @@ def _rows(choices: Choices) -> tuple[dict[str, Any], int]:
 
 
 def _kernel(choices: Choices) -> dict[str, Any]:
+    name = choices.one_of("rbf", "linear", "poly", "sigmoid", "precomputed", "evil")
     return {
-        "kernel": choices.one_of("rbf", "linear", "poly", "sigmoid", "precomputed", "evil"),
+        "kernel": choices.one_of("evil", "laplacian") if name == "evil" else name,
         "coef0": choices.one_of(*VALUES[: 6 if choices.below(4) else len(VALUES)]),
         "degree": choices.one_of(3, 1, 2, 0, -1, 20, 2**31 - 1),
     }
@@ -203,8 +204,11 @@ def _path(choices: Choices) -> tuple[str, dict[str, Any]]:
 def _expand(choices: Choices) -> tuple[str, dict[str, Any]]:
     n, m, d = choices.below(70), choices.below(70), choices.below(20)
     X, support, coef = choices.numbers(n, d), choices.numbers(m, d), choices.numbers(m)
-    given = {"X": X, "support": support, "coef": coef, **_kernel(choices), "gamma": _gamma(choices)}
-    return "expand", {**given, "threads": choices.below(4)}
+    given = {**_kernel(choices), "gamma": _gamma(choices), "threads": choices.below(4)}
+    if choices.below(2) == 0:
+        return "expand", {"X": X, "support": support, "coef": coef, **given}
+    rows = _rows(choices)[0]
+    return "kernel_values", {"X": rows, "Y": choices.one_of(rows, {"X": X}, _rows(choices)[0]), **given}
 
 
 def _linear_rows(choices: Choices) -> tuple[dict[str, Any], int]:

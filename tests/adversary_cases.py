@@ -143,7 +143,7 @@ def hinges(costs: Costs | None, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def gram(case: Case, kernel: Any = None) -> np.ndarray:
-    """Compute the kernel matrix in extended precision, from differences for rbf and around the mean for linear.
+    """Compute the kernel matrix in extended precision, from differences of rows, and around the mean for linear.
 
     A linear kernel of centred rows gives the same problem, because the coefficients sum to 0.
     """
@@ -155,11 +155,11 @@ def gram(case: Case, kernel: Any = None) -> np.ndarray:
         X = X - X.mean(axis=0)
         return _products(X)
     gamma = EXTENDED(kernel.gamma)
-    if name == "rbf":
-        squares = np.zeros((len(X), len(X)), EXTENDED)
+    if name in ("rbf", "laplacian"):
+        distances = np.zeros((len(X), len(X)), EXTENDED)
         for column in X.T:
-            squares += (column[:, np.newaxis] - column) ** 2
-        return np.exp(-gamma * squares)
+            distances += np.abs(column[:, np.newaxis] - column) ** (2 if name == "rbf" else 1)
+        return np.exp(-gamma * distances)
     inner = gamma * _products(X) + EXTENDED(kernel.coef0)
     return inner**kernel.degree if name == "poly" else np.tanh(inner)
 

@@ -13,12 +13,12 @@ from adversary_cases import Case, judge
 PUBLISHED = ("support_", "dual_coef_", "intercept_", "duality_gap_", "status_", "tol", "machine_")
 
 
-def controls() -> tuple[Case, dict[str, Any]]:
+def controls(kernel: str = "rbf") -> tuple[Case, dict[str, Any]]:
     """Give a case and, by name, the machine fitted to it (first) and its mutants."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(120) % 2, 1, -1)
     X = rng.normal(size=(120, 3)) + 0.5 * y[:, np.newaxis]
-    case = Case(0, X, y, None, {"kernel": "rbf", "C": 1e4, "costs": Costs(1, 5, 0.3)}, "control")
+    case = Case(0, X, y, None, {"kernel": kernel, "C": 1e4, "costs": Costs(1, 5, 0.3)}, "control")
     clf = RejectSVC(**case.options).fit(X, y)
 
     def mutant(score: Any = clf.decision_function, **changes: Any) -> Any:

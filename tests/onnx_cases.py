@@ -51,7 +51,7 @@ class Outcome:
 
 def kernels(kind, shift, far, **settings):
     """The machine with each vector kernel; in poly and sigmoid the origin has a meaning, so `far` from it C grows."""
-    for kernel in ("linear", "rbf", "poly", "sigmoid"):
+    for kernel in ("linear", "rbf", "laplacian", "poly", "sigmoid"):
         chosen = {"gamma": 0.2, "coef0": 0.5 if kernel == "poly" else 0.0}
         if shift and kernel in ("poly", "sigmoid"):
             chosen = {"gamma": 0.25 / shift**2, "coef0": 0.0 if kernel == "poly" else -1.0, "C": far}

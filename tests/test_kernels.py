@@ -11,6 +11,7 @@ from abstain.kernels import Kernel, resolve_gamma
 KERNELS = [
     Kernel("linear"),
     Kernel("rbf", gamma=0.3),
+    Kernel("laplacian", gamma=0.3),
     Kernel("poly", gamma=0.3, coef0=1.5, degree=4),
     Kernel("sigmoid", gamma=0.1, coef0=-0.2),
 ]
@@ -59,10 +60,14 @@ def test_data_are_left_alone(kernel, rows):
     assert_allclose((X[0], Y[0]), (before[0][0], before[1][0]), rtol=0)
 
 
+STATIONARY = pytest.mark.parametrize("name", ["rbf", "laplacian"])
+
+
+@STATIONARY
 @pytest.mark.parametrize("shift", [1e4, 1e8])
-def test_rbf_distances_survive_far_from_the_origin(shift, rows):
+def test_distances_survive_far_from_the_origin(name, shift, rows):
     X, Y = (np.round(block * 16) / 16 for block in rows)  # so that the shift itself rounds nothing
-    assert_allclose(Kernel("rbf", 0.3)(X + shift, Y + shift), Kernel("rbf", 0.3)(X, Y), rtol=1e-12)
+    assert_allclose(Kernel(name, 0.3)(X + shift, Y + shift), Kernel(name, 0.3)(X, Y), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
@@ -72,15 +77,25 @@ def test_rbf_survives_scales_whose_squares_do_not(scale, rows):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
-def test_rbf_of_rows_infinitely_apart_is_0_not_nan(kind):
-    X = kind(np.array([[1e300], [-1e300], [1.0]]))
-    assert_allclose(Kernel("rbf", 1.0)(X), np.eye(3))
+@pytest.mark.parametrize("scale", [1e-300, 1e300, 1e307])
+def test_laplacian_survives_scales_whose_differences_do_not(scale, kind, rows):
+    X, Y = rows
+    scaled = Kernel("laplacian", 0.3 / scale)(kind(X * scale), kind(Y * scale))
+    assert_allclose(scaled, Kernel("laplacian", 0.3)(X, Y), rtol=1e-9)
 
 
-def test_rbf_of_equal_rows_is_exactly_1():
+@STATIONARY
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_rows_infinitely_apart_have_0_not_nan(name, kind):
+    X = kind(np.array([[1.5e308], [-1.5e308], [1.0]]))
+    assert_allclose(Kernel(name, 1.0)(X), np.eye(3))
+
+
+@STATIONARY
+def test_equal_rows_have_exactly_1(name):
     X = np.random.default_rng(0).normal(size=(50, 3)) * 100
-    assert (np.diag(Kernel("rbf", 10.0)(X)) == 1.0).all()
-    assert Kernel("rbf", 10.0)(X).max() == 1.0
+    assert (np.diag(Kernel(name, 10.0)(X)) == 1.0).all()
+    assert Kernel(name, 10.0)(X).max() == 1.0
 
 
 def test_precomputed_has_no_formula():
@@ -108,7 +123,7 @@ def test_invalid_arguments_of_a_kernel_are_refused(arguments, text):
 
 def test_is_a_value():
     assert Kernel("rbf", np.float32(0.5), degree=np.int64(2)) == Kernel("rbf", 0.5, degree=2)
-    assert len({Kernel(name) for name in kernels.KERNELS}) == 5
+    assert len({Kernel(name) for name in kernels.KERNELS}) == 6
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
@@ -125,6 +140,33 @@ def test_a_weight_is_so_many_rows(kind, rows):
     repeated = np.repeat(X, weight, axis=0)
     assert resolve_gamma("scale", kind(X), weight) == pytest.approx(1 / (5 * repeated.var()), rel=1e-13)
     assert resolve_gamma("scale", kind(X), weight / 7) == pytest.approx(1 / (5 * repeated.var()), rel=1e-13)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_gamma_of_the_laplacian_kernel_is_by_the_mean_absolute_deviation(kind, rows):
+    X, weight = rows[0], np.array([1, 2, 0, 3, 1, 1, 5])
+    repeated = np.repeat(X, weight, axis=0)
+    expected = 1 / (5 * np.abs(repeated - repeated.mean()).mean())
+    for scale in (1.0, 1e-300, 1e300):  # any unit of the features
+        found = resolve_gamma("scale", kind(X * scale), weight, "laplacian")
+        assert found * scale == pytest.approx(expected, rel=1e-13)
+    assert resolve_gamma("auto", kind(X), weight, "laplacian") == 0.2
+    with pytest.raises(ValueError, match=r"n_features \* mean absolute deviation of X\), which is above the range"):
+        resolve_gamma("scale", kind(X * 1e-310), weight, "laplacian")
+
+
+@pytest.mark.parametrize("draw", ["normal", "exponential", "rare", "outliers"])
+def test_the_mean_exponent_of_the_laplacian_kernel_is_from_1_to_2(draw):
+    rng = np.random.default_rng(0)
+    X = {
+        "normal": rng.normal(7.0, 3.0, (300, 20)),
+        "exponential": rng.exponential(5.0, (300, 20)),
+        "rare": 1.0 * (rng.random((300, 20)) < 0.01),
+        "outliers": rng.standard_t(1.5, (300, 20)),
+    }[draw]
+    gamma = resolve_gamma("scale", X, kernel="laplacian")
+    apart = -np.log(Kernel("laplacian", gamma)(X[:150], X[150:]))
+    assert 0.9 < apart.mean() < 2.1
 
 
 def test_gamma_of_entries_stored_twice():

@@ -13,6 +13,7 @@
 #include "inputs.hpp"
 #include "lanes/dispatch.hpp"
 #include "solve_many.hpp"
+#include "sparse_kernel.hpp"
 
 using namespace abstain;
 using namespace abstain::bind;
@@ -209,6 +210,30 @@ NB_MODULE(_native, m) {
         },
         "X"_a.noconvert(), "support"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
         "threads"_a);
+
+    m.def(
+        "kernel_values",
+        [](const nb::dict& X, const nb::dict& Y, const std::string& kernel, double gamma, double coef0, int degree, int threads) {
+            Indices own[2];
+            const Rows rows = rows_of(X, own[0]), others = rows_of(Y, own[1]);
+            const auto width = [](const Rows& some) {
+                const auto *dense = std::get_if<DenseRows>(&some);
+                const auto *sparse = std::get_if<SparseRows>(&some);
+                return dense ? dense->features : sparse ? sparse->features : 0;
+            };
+            require(rows.index() == others.index() && width(rows) > 0 && width(rows) == width(others),
+                    "X and Y must both be dense or both compressed rows, with the same number of features");
+            std::vector<double> out(row_count(rows) * row_count(others));
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                ThreadPool pool(threads);
+                if (const auto* dense = std::get_if<DenseRows>(&rows))
+                    kernel_values(spec, *dense, std::get<DenseRows>(others), out.data(), pool, watch);
+                else sparse_values(spec, std::get<SparseRows>(rows), std::get<SparseRows>(others), out.data(), pool, watch);
+            });
+            return to_numpy(std::move(out));
+        },
+        "X"_a, "Y"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
 
     bind::bind_embedded(m);
     bind::bind_linear(m);

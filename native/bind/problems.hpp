@@ -20,7 +20,7 @@ inline KernelSpec kernel_spec(const std::string& name, double gamma, double coef
     if (name == "precomputed") return {KernelName::linear, gamma, coef0, degree};
     for (std::size_t k = 0; k < std::size(kernel_names); ++k)
         if (name == kernel_names[k]) return {static_cast<KernelName>(k), gamma, coef0, degree};
-    throw nb::value_error("kernel must be precomputed, linear, rbf, poly or sigmoid");
+    throw nb::value_error("kernel must be precomputed, linear, rbf, poly, sigmoid or laplacian");
 }
 
 inline Method method_of(const std::string& name) {

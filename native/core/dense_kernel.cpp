@@ -12,11 +12,15 @@ namespace abstain {
 
 namespace {
 
-// Of the features, for lanes/formulas.hpp; rbf takes powers of 2.
+// Of the features, for lanes/formulas.hpp; rbf and laplacian take powers of 2.
 double factor_of(const KernelSpec& spec, bool far) {
-    const double factor = std::sqrt(spec.scale());
-    return spec.name == KernelName::rbf ? factor * std::sqrt((far ? 1 : 2) * std::numbers::log2e) : factor;
+    const double factor = std::sqrt(spec.scale()), powers = (far ? 1 : 2) * std::numbers::log2e;
+    if (spec.name == KernelName::laplacian) return spec.scale() * powers;
+    return spec.name == KernelName::rbf ? factor * std::sqrt(powers) : factor;
 }
+
+// What a feature adds to the half of its row: of |x|^2, for laplacian of the sum of x_k.
+double half_of(const KernelSpec& spec, double x) { return spec.name == KernelName::laplacian ? 0.5 * x : 0.5 * x * x; }
 
 // The same entries, the next one always of the sign that brings the running sum back to 0. The lanes add up 64 terms in T: of
 // rows sorted by class these would have one sign, and the rounding of their sums is three times as large.
@@ -53,7 +57,7 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
         double half = 0;
         for (Index k = 0; k < X.features; ++k) {
             const double x = (X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor;
-            half += 0.5 * x * x;
+            half += std::abs(half_of(spec, x));
         }
         widest = half <= widest ? widest : half;  // nan counts as widest
     }
@@ -70,7 +74,7 @@ ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const doub
         for (Index k = 0; k < X.features; ++k) {
             const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
             values[i * X.features + k] = x;
-            sum += 0.5 * static_cast<double>(x) * static_cast<double>(x);
+            sum += half_of(spec, static_cast<double>(x));
         }
         half[i] = static_cast<T>(sum);
     }

@@ -24,7 +24,7 @@ template <class T> struct PackedRows {
     int tiles() const { return static_cast<int>(rounded_up(count, support_tile) / support_tile); }
 };
 
-// Rows scaled for lanes/formulas.hpp, row-major, with |x|^2 / 2.
+// Rows scaled for lanes/formulas.hpp, row-major, with |x|^2 / 2, for laplacian the sum of x_k / 2.
 template <class T> class ScaledRows {
   public:
     // centre: nullptr, or what is subtracted from each row (kernels that depend on differences only, and the linear
@@ -42,7 +42,7 @@ template <class T> class ScaledRows {
     void pack_support(std::span<const Index> which, PackedRows<T>& out) const { pack(which, support_tile, support_tile, out); }
 };
 
-// The largest |x - centre|^2 / 2 of the scaled rows: beyond policy::far_spread distances are taken by differences.
+// The largest |x - centre|^2 / 2 of the scaled rows, for laplacian the sum of |x_k - centre_k| / 2: beyond policy::far_spread distances are taken by differences.
 double spread(const KernelSpec& spec, const DenseRows& X, const double* centre);
 
 std::vector<double> column_means(const DenseRows& X);

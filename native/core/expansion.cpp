@@ -8,16 +8,29 @@
 
 namespace abstain {
 
+namespace {
+
+// What two sets of rows are scaled with, so that kernels of differences keep their digits far from the origin.
+struct Frame {
+    Frame(const KernelSpec& spec, const DenseRows& X, const DenseRows& support) {
+        if (!spec.shift_invariant()) return;
+        means = column_means(support);
+        far = !(spread(spec, support, centre()) < policy::far_spread && spread(spec, X, centre()) < policy::far_spread);
+    }
+    const double* centre() const { return means.empty() ? nullptr : means.data(); }
+
+    std::vector<double> means;
+    bool far = false;
+};
+
+}  // namespace
+
 void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support, const double* coef, double* out,
             ThreadPool& pool, Watch& watch) {
     constexpr Index B = block_rows<double>, batch = 2048;
-    std::vector<double> centre;
-    if (spec.shift_invariant()) centre = column_means(support);
-    const double* middle = centre.empty() ? nullptr : centre.data();
+    const Frame frame(spec, X, support);
     const std::vector<Index> every = all_rows(std::max(batch, support.rows));
-    const bool far = spec.shift_invariant() &&
-                     !(spread(spec, support, middle) < policy::far_spread && spread(spec, X, middle) < policy::far_spread);
-    const ScaledRows<double> scaled(spec, support, middle, far);
+    const ScaledRows<double> scaled(spec, support, frame.centre(), frame.far);
     PackedRows<double> packed_support, packed;
     scaled.pack_support({every.data(), static_cast<std::size_t>(support.rows)}, packed_support);
     Aligned<double> factors(coef, coef + support.rows);
@@ -26,7 +39,7 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
     Aligned<double> sums;
     for (Index first = 0; first < X.rows; first += batch) {
         const Index count = std::min(batch, X.rows - first);
-        ScaledRows<double>(spec, {X.values + first * d, count, X.features}, middle, far)
+        ScaledRows<double>(spec, {X.values + first * d, count, X.features}, frame.centre(), frame.far)
             .pack_rows({every.data(), static_cast<std::size_t>(count)}, packed);
         sums.assign(rounded_up(count), 0.0);
         // Four hundred support vectors at a time stay in the first-level cache while all blocks pass by.
@@ -42,6 +55,33 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
         }
         std::copy_n(sums.data(), count, out + first);
     }
+}
+
+void kernel_values(const KernelSpec& spec, const DenseRows& X, const DenseRows& Y, double* out, ThreadPool& pool, Watch& watch) {
+    constexpr Index B = block_rows<double>, batch = 64;
+    const Frame frame(spec, X, Y);
+    const std::vector<Index> every = all_rows(std::max(batch, Y.rows));
+    const ScaledRows<double> scaled(spec, Y, frame.centre(), frame.far);
+    PackedRows<double> columns;
+    scaled.pack_rows({every.data(), static_cast<std::size_t>(Y.rows)}, columns);
+    const Index d = Y.features, batches = (X.rows + batch - 1) / batch;
+    // A few batches for each thread between two checks of the clock.
+    for (Index first = 0; first < batches; first += 64, watch.look())
+        pool.run(std::min<Index>(64, batches - first), [&](Index p) {
+            const Index from = (first + p) * batch, count = std::min(batch, X.rows - from);
+            PackedRows<double> rows;
+            ScaledRows<double>(spec, {X.values + from * d, count, d}, frame.centre(), frame.far)
+                .pack_support({every.data(), static_cast<std::size_t>(count)}, rows);
+            Aligned<double> made(rows.tiles() * support_tile * B);
+            std::vector<double*> to;
+            for (Index s = 0; s < rows.tiles() * support_tile; ++s) to.push_back(made.data() + s * B);
+            for (Index b = 0; b * B < Y.rows; ++b) {
+                lanes<double>().values(scaled.shape, columns.values.data() + b * B * d, columns.half.data() + b * B,
+                                       rows.values.data(), rows.half.data(), rows.tiles(), to.data(), 0);
+                for (Index i = 0; i < count; ++i)
+                    std::copy_n(to[i], std::min(B, Y.rows - b * B), out + (from + i) * Y.rows + b * B);
+            }
+        });
 }
 
 void expand_parts(const KernelSpec& spec, const DenseRows& X, const Parts& parts, const double* coef, double* out,

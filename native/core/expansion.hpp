@@ -1,4 +1,4 @@
-// f(x) = sum_s coef_s k(x, s) for new rows x, in double.
+// f(x) = sum_s coef_s k(x, s) for new rows x, and kernel values with them, in double.
 #pragma once
 
 #include <span>
@@ -12,6 +12,9 @@ namespace abstain {
 
 void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support, const double* coef, double* out,
             ThreadPool& pool, Watch& watch);
+
+// out[i][j] = k(x_i, y_j). Kernels of dot products are faster by a product of matrices.
+void kernel_values(const KernelSpec& spec, const DenseRows& X, const DenseRows& Y, double* out, ThreadPool& pool, Watch& watch);
 
 // For each part, some of the rows of X (their indices from starts[p] to starts[p + 1]) with coefficients: the sums of its
 // expansion at its own rows. The rows are scaled once for all parts.

@@ -1,6 +1,7 @@
 #include "sparse_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lanes/lanes.hpp"
 
@@ -10,9 +11,8 @@ namespace {
 constexpr Index batch = 64;  // rows computed between two checks of the clock
 }  // namespace
 
-SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
-    : spec_(spec), X_(X), square_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0),
-      cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {
+SparseColumns::SparseColumns(const KernelSpec& spec, const SparseRows& X)
+    : spec_(spec), norm_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0) {
     const Index stored = X.starts[X.rows];
     for (Index e = 0; e < stored; ++e) ++starts_[X.columns[e] + 1];
     for (Index k = 0; k < X.features; ++k) starts_[k + 1] += starts_[k];
@@ -20,29 +20,46 @@ SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double c
     for (Index i = 0; i < X.rows; ++i)
         for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) {
             const Index to = next[X.columns[e]]++;
-            values_[to] = X.values[e];
+            const double x = values_[to] = X.values[e];
             rows_[to] = static_cast<std::int32_t>(i);
-            square_[i] += X.values[e] * X.values[e];
+            norm_[i] += spec.name == KernelName::laplacian ? std::abs(x) : x * x;
         }
 }
 
-double SparseKernel::value(double dot, Index i, Index j) const {
-    const double distance = i == j ? 0 : std::max(square_[i] + square_[j] - 2 * dot, 0.0);
-    return spec_.value(spec_.scale() * dot, spec_.scale() * distance);
-}
-
-void SparseKernel::dots(Index i, double* out) const {
-    std::fill_n(out, X_.rows, 0.0);
-    for (Index e = X_.starts[i]; e < X_.starts[i + 1]; ++e) {
-        const double x = X_.values[e];
-        const Index k = X_.columns[e];
-        for (Index c = starts_[k]; c < starts_[k + 1]; ++c) out[rows_[c]] += x * values_[c];
+void SparseColumns::overlaps(const SparseRows& from, Index row, double* out) const {
+    std::fill_n(out, rows(), 0.0);
+    for (Index e = from.starts[row]; e < from.starts[row + 1]; ++e) {
+        const double x = from.values[e], low = std::min(x, 0.0), high = std::max(x, 0.0);
+        const Index first = starts_[from.columns[e]], last = starts_[from.columns[e] + 1];
+        if (spec_.name == KernelName::laplacian)
+            for (Index c = first; c < last; ++c) out[rows_[c]] += std::abs(std::min(std::max(values_[c], low), high));
+        else
+            for (Index c = first; c < last; ++c) out[rows_[c]] += x * values_[c];
     }
 }
 
+double SparseColumns::value(double overlap, double norm, Index j, bool same) const {
+    const double distance = same ? 0 : std::max(norm + norm_[j] - 2 * overlap, 0.0);
+    return spec_.value(spec_.scale() * overlap, spec_.scale() * distance);
+}
+
+void sparse_values(const KernelSpec& spec, const SparseRows& X, const SparseRows& Y, double* out, ThreadPool& pool, Watch& watch) {
+    const SparseColumns columns(spec, Y), own(spec, X);
+    for (Index first = 0; first < X.rows; first += batch, watch.look())
+        pool.run(std::min(batch, X.rows - first), [&](Index p) {
+            double* to = out + (first + p) * Y.rows;
+            columns.overlaps(X, first + p, to);
+            for (Index j = 0; j < Y.rows; ++j) to[j] = columns.value(to[j], own.norm(first + p), j, false);
+        });
+}
+
+SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
+    : X_(X), columns_(spec, X), cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {}
+
 void SparseKernel::make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const {
-    dots(i, scratch);
-    for (std::size_t c = 0; c < columns.size(); ++c) out[c] = value(scratch[columns[c]], i, columns[c]);
+    columns_.overlaps(X_, i, scratch);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        out[c] = columns_.value(scratch[columns[c]], columns_.norm(i), columns[c], columns[c] == i);
     std::fill(out + columns.size(), out + padded, 0.0);
 }
 

@@ -1,5 +1,9 @@
 // Kernels of sparse rows (CSR). A row of the kernel matrix is the sum of a few columns of X, taken in double; it is
 // cached, since computing it costs far more than reading it.
+//
+//   x.y = sum_k x_k y_k            |x - y|^2 = |x|^2 + |y|^2 - 2 x.y
+//   for laplacian, with min(|x_k|, |y_k|) where the signs are equal, else 0, in place of x_k y_k:
+//                                  sum_k |x_k - y_k| = |x|_1 + |y|_1 - 2 sum_k overlap(x_k, y_k)
 #pragma once
 
 #include "aligned.hpp"
@@ -12,28 +16,45 @@
 
 namespace abstain {
 
+// Some rows by columns, and their kernel values with other rows. The columns of a row must be different.
+class SparseColumns {
+  public:
+    SparseColumns(const KernelSpec& spec, const SparseRows& X);
+
+    Index rows() const { return std::ssize(norm_); }
+    double norm(Index i) const { return norm_[i]; }  // overlap of the row with itself
+    // The overlap of a row of `from` with every row here.
+    void overlaps(const SparseRows& from, Index row, double* out) const;
+    // k(x, x_j) from the overlap of x and x_j; same: whether x is x_j
+    double value(double overlap, double norm, Index j, bool same) const;
+
+  private:
+    KernelSpec spec_;
+    std::vector<double> norm_;
+    std::vector<double> values_;
+    std::vector<std::int32_t> rows_;
+    std::vector<Index> starts_;
+};
+
+// out[i][j] = k(x_i, y_j)
+void sparse_values(const KernelSpec& spec, const SparseRows& X, const SparseRows& Y, double* out, ThreadPool& pool, Watch& watch);
+
 class SparseKernel final : public KernelMatrix<double> {
   public:
     SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return value(square_[i], i, i); }
+    double diagonal(Index i) const override { return columns_.value(columns_.norm(i), columns_.norm(i), i, true); }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const SparseVector& coef, double* sums) override;
     void row(Index i, double* out) override;
 
   private:
-    double value(double dot, Index i, Index j) const;
-    void dots(Index i, double* out) const;  // x_i . x_j for every j
     // k(x_i, x_c) for the given columns, the rest of `padded` entries 0. scratch: an entry per row of X
     void make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const;
 
-    KernelSpec spec_;
     SparseRows X_;
-    std::vector<double> square_;  // |x_i|^2
-    std::vector<double> values_;  // X by columns
-    std::vector<std::int32_t> rows_;
-    std::vector<Index> starts_;
+    SparseColumns columns_;
     std::vector<Index> active_;
     RowCache<double> cache_;
     ThreadPool& pool_;

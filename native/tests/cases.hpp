@@ -47,14 +47,16 @@ inline void give_losses(Case& c, int pieces, double drop) {
 }
 
 inline double kernel(const KernelSpec& spec, const double* a, const double* b, Index features) {
-    double dot = 0, distance = 0;
+    double dot = 0, distance = 0, absolute = 0;
     for (Index k = 0; k < features; ++k) {
         dot += a[k] * b[k];
+        absolute += std::abs(a[k] - b[k]);
         distance += (a[k] - b[k]) * (a[k] - b[k]);
     }
     switch (spec.name) {
         case KernelName::linear: return dot;
         case KernelName::rbf: return std::exp(-spec.gamma * distance);
+        case KernelName::laplacian: return std::exp(-spec.gamma * absolute);
         case KernelName::poly: return std::pow(spec.gamma * dot + spec.coef0, spec.degree);
         default: return std::tanh(spec.gamma * dot + spec.coef0);
     }

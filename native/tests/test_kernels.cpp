@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "cases.hpp"
+#include "expansion.hpp"
 #include "kernel_source.hpp"
 #include "random.hpp"
+#include "sparse_kernel.hpp"
 
 using namespace abstain;
 using namespace abstain::testing;
@@ -93,6 +95,21 @@ template <class T> void check_source(const KernelSpec& spec, const Rows& rows, c
         }
 }
 
+// The first 40 rows with all.
+void check_values(const KernelSpec& spec, const Case& c, const std::vector<double>& K) {
+    const Compressed s = compress(c);
+    const SparseRows sparse = s.rows(c.features);
+    for (const int threads : {1, 3}) {
+        ThreadPool pool(threads);
+        Watch watch;
+        std::vector<double> out[] = {std::vector<double>(40 * c.rows), std::vector<double>(40 * c.rows)};
+        kernel_values(spec, {c.X.data(), 40, c.features}, c.dense(), out[0].data(), pool, watch);
+        sparse_values(spec, {sparse.values, sparse.columns, sparse.starts, 40, c.features}, sparse, out[1].data(), pool, watch);
+        for (std::size_t e = 0; e < out[0].size(); ++e)
+            for (const auto& values : out) assert(std::abs(values[e] - K[e]) <= 1e-12 * std::max(1.0, std::abs(K[e])));
+    }
+}
+
 void check_layouts(const KernelSpec& spec, Index rows, Index features, double middle) {
     const Case c = make_case(rows, features, middle);
     const auto dense = expected_values(spec, c, true), plain = expected_values(spec, c, false);
@@ -101,6 +118,7 @@ void check_layouts(const KernelSpec& spec, Index rows, Index features, double mi
     const Compressed s = compress(c);
     check_source<double>(spec, s.rows(features), plain, 1e-12);
     check_source<double>(spec, GramRows{plain.data(), rows}, plain, 1e-15);
+    check_values(spec, c, plain);
     bool refused = false;
     ThreadPool pool(1);
     Watch watch;
@@ -113,10 +131,11 @@ void check_layouts(const KernelSpec& spec, Index rows, Index features, double mi
 }
 
 // Points far from the centre, in units of the kernel's width: distances must survive.
-void check_far() {
-    const KernelSpec spec{KernelName::rbf, 1e4, 0, 3};
+void check_far(KernelName name) {
+    const bool squared = name == KernelName::rbf;
+    const KernelSpec spec{name, squared ? 1e4 : 1e3, 0, 3};
     Case c = make_case(90, 2, 0);
-    for (Index k = 0; k < 2; ++k) c.X[8 + k] = c.X[6 + k] + 1e-3;  // a pair that is not apart
+    for (Index k = 0; k < 2; ++k) c.X[8 + k] = c.X[6 + k] + (squared ? 1e-3 : 5e-5);  // a pair that is not apart
     const auto K = gram_of(spec, c);
     assert(K[3 * 90 + 4] > 0.9 && K[3 * 90 + 5] < 1e-3);
     check_source<float>(spec, c.dense(), K, 2e-3);
@@ -127,8 +146,9 @@ void check_far() {
 void check_formulas() {
     assert((KernelSpec{KernelName::poly, 0.5, 2, 3}.value(0.5 * 4, 9) == 64));
     assert((KernelSpec{KernelName::rbf, 0.5, 2, 3}.value(7, 0) == 1));
+    assert((KernelSpec{KernelName::laplacian, 0.5, 2, 3}.value(7, 0) == 1));
     assert((KernelSpec{KernelName::linear, 0.5, 2, 3}.scale() == 1));
-    assert(std::size(kernel_names) == static_cast<std::size_t>(KernelName::sigmoid) + 1);
+    assert(std::size(kernel_names) == static_cast<std::size_t>(KernelName::laplacian) + 1);
 }
 
 // Arrays that do not describe rows are refused before anything reads them.
@@ -151,12 +171,13 @@ void check_faults() {
 
 int main() {
     for (const KernelSpec spec : {KernelSpec{KernelName::linear, 1, 0, 3}, KernelSpec{KernelName::rbf, 0.3, 0, 3},
-                                  KernelSpec{KernelName::poly, 0.1, 1, 3}, KernelSpec{KernelName::sigmoid, 0.05, 0.5, 3}}) {
+                                  KernelSpec{KernelName::poly, 0.1, 1, 3}, KernelSpec{KernelName::sigmoid, 0.05, 0.5, 3},
+                                  KernelSpec{KernelName::laplacian, 0.3, 0, 3}}) {
         check_layouts(spec, 130, 3, 0.5);
         check_layouts(spec, 70, 66, 0);  // rows long enough for the cache
-        if (spec.name == KernelName::rbf) check_layouts(spec, 64, 1, 0);
+        if (spec.shift_invariant()) check_layouts(spec, 64, 1, 0);
     }
-    check_far();
+    check_far(KernelName::rbf), check_far(KernelName::laplacian);
     check_formulas();
     check_faults();
 }

@@ -12,26 +12,31 @@ using namespace abstain::testing;
 
 namespace {
 
-enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid };
+enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid, laplacian_minimum, laplacian_difference };
 
 KernelName name_of(Form form) {
     switch (form) {
         case Form::linear: return KernelName::linear;
         case Form::poly: return KernelName::poly;
         case Form::sigmoid: return KernelName::sigmoid;
+        case Form::laplacian_minimum:
+        case Form::laplacian_difference: return KernelName::laplacian;
         default: return KernelName::rbf;
     }
 }
 
 double kernel(Form form, const std::vector<double>& x, const std::vector<double>& s, double coef0, int degree) {
-    double dot = 0, distance = 0;
+    double dot = 0, distance = 0, absolute = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
         dot += x[k] * s[k];
         distance += (x[k] - s[k]) * (x[k] - s[k]);
+        absolute += std::abs(x[k] - s[k]);
     }
     switch (form) {
         case Form::rbf_dot: return std::exp2(-distance / 2);
         case Form::rbf_difference: return std::exp2(-distance);
+        case Form::laplacian_minimum: return std::exp2(-absolute / 2);
+        case Form::laplacian_difference: return std::exp2(-absolute);
         case Form::poly: return std::pow(dot + coef0, degree);
         case Form::sigmoid: return std::tanh(dot + coef0);
         default: return dot;
@@ -46,21 +51,23 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     Aligned<T> block(B * features), half(B), packed(support * features), packed_half(support), coef(support), out(support * B);
     std::vector<std::vector<double>> x(B), s(support);
     const auto draw = [&](std::vector<double>& v, T* at, int stride, T& norm) {
-        double square = 0;
+        double square = 0, sum = 0;
         for (int k = 0; k < features; ++k) {
             const T value = static_cast<T>(random.normal());
             v.push_back(static_cast<double>(value));
             at[k * stride] = value;
             square += static_cast<double>(value) * static_cast<double>(value);
+            sum += static_cast<double>(value);
         }
-        norm = static_cast<T>(square / 2);
+        norm = static_cast<T>((form == Form::laplacian_minimum ? sum : square) / 2);
     };
     for (int r = 0; r < B; ++r) draw(x[r], block.data() + r, B, half[r]);
     for (int i = 0; i < support; ++i) {
         draw(s[i], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile, packed_half[i]);
         coef[i] = static_cast<T>(random.normal());
     }
-    const Shape<T> shape{name_of(form), form == Form::rbf_difference, features, coef0, degree};
+    const bool by_difference = form == Form::rbf_difference || form == Form::laplacian_difference;
+    const Shape<T> shape{name_of(form), by_difference, features, coef0, degree};
     std::vector<T*> rows;
     for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
     lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
@@ -86,8 +93,10 @@ template <class T> void check_far(const Lanes<T>& lane) {
     Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite),
         out(B * support_tile);
     T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
-    lane.values({KernelName::rbf, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
-    for (T value : out) assert(value >= 0 && value < T(1e-30));
+    for (KernelName name : {KernelName::rbf, KernelName::laplacian}) {
+        lane.values({name, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
+        for (T value : out) assert(value >= 0 && value < T(1e-30));
+    }
 }
 
 template <class T> void check_selection(const Lanes<T>& lane) {
@@ -125,7 +134,8 @@ template <class T> void check_selection(const Lanes<T>& lane) {
 }
 
 template <class T> void check_all(const Lanes<T>& lane, double tolerance) {
-    for (Form form : {Form::rbf_dot, Form::rbf_difference, Form::linear, Form::poly, Form::sigmoid})
+    for (Form form : {Form::rbf_dot, Form::rbf_difference, Form::linear, Form::poly, Form::sigmoid,
+                      Form::laplacian_minimum, Form::laplacian_difference})
         for (int features : {1, 3, 17}) check(lane, form, features, tolerance * features);
     check_far(lane);
     check_selection(lane);

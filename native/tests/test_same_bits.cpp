@@ -50,13 +50,15 @@ template <class T> Aligned<T> drawn(Random& random, std::size_t size, double sca
 
 template <class T> void kernels(const Lanes<T>& lane, const std::string& precision, Answers& answers) {
     constexpr int B = block_rows<T>, support = 72, tiles = support / support_tile;
-    for (int form = 0; form < 5; ++form)
+    constexpr int names = std::size(kernel_names);
+    for (int form = 0; form < names + 2; ++form)
         for (int features : {1, 3, 17}) {
             Random random(static_cast<std::uint64_t>(features));
             const auto block = drawn<T>(random, B * features), half = drawn<T>(random, B), packed = drawn<T>(random, support * features),
                        packed_half = drawn<T>(random, support), coef = drawn<T>(random, support);
-            const bool by_difference = form == 4;  // of rbf
-            const Shape<T> shape{by_difference ? KernelName::rbf : static_cast<KernelName>(form), by_difference, features, T(0.5), 3};
+            const bool by_difference = form >= names;
+            const KernelName name = form < names ? static_cast<KernelName>(form) : form == names ? KernelName::rbf : KernelName::laplacian;
+            const Shape<T> shape{name, by_difference, features, T(0.5), 3};
             Aligned<T> out(support * B), row(B);
             std::vector<T*> rows;
             for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
@@ -173,8 +175,8 @@ Answers fits(const LaneSet& set, int threads) {
     ThreadPool pool(threads);
     Watch watch;
     for (Index rows : {150, 1300})
-        for (KernelName kernel : {KernelName::rbf, KernelName::linear, KernelName::poly, KernelName::sigmoid}) {
-            if (rows > 1000 && kernel != KernelName::rbf) continue;  // which is fitted in single
+        for (KernelName kernel : {KernelName::rbf, KernelName::linear, KernelName::poly, KernelName::sigmoid, KernelName::laplacian}) {
+            if (rows > 1000 && kernel != KernelName::rbf && kernel != KernelName::laplacian) continue;  // fitted in single
             const Case c = make_case(1, rows, 6);
             const Compressed sparse = compress(c);
             const KernelSpec spec{kernel, kernel == KernelName::sigmoid ? 0.01 : 0.1, 0.5, 3};

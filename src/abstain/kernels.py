@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
+from scipy.spatial.distance import cdist
 
 from abstain.arguments import positive_number, real_number
 
@@ -31,6 +33,10 @@ class Formula:
         ``diagonal(kernel, X)`` returns k(x_i, x_i) for each row.
     takes_gamma : bool
         Whether the kernel has a parameter `gamma`.
+    power : int
+        The kernel depends on gamma times this power of the unit of the features; see `resolve_gamma`.
+    stationary : bool
+        Whether values depend on x - y only, lie between 0 and 1, and are 1 for x = y.
     definite : callable
         ``definite(kernel)`` returns whether the formula is positive semidefinite on any rows.
     native : bool
@@ -40,6 +46,8 @@ class Formula:
     block: Callable[[Kernel, Matrix, Matrix | None], NDArray[np.float64]]
     diagonal: Callable[[Kernel, Matrix], NDArray[np.float64]]
     takes_gamma: bool = False
+    power: int = 2
+    stationary: bool = False
     definite: Callable[[Kernel], bool] = lambda _: True
     native: bool = False
 
@@ -50,14 +58,15 @@ class Kernel:
 
     ::
 
-        linear   x'y                             poly      (gamma x'y + coef0)^degree
-        rbf      exp(-gamma |x - y|^2)           sigmoid   tanh(gamma x'y + coef0)
+        linear      x'y                          poly      (gamma x'y + coef0)^degree
+        rbf         exp(-gamma |x - y|^2)        sigmoid   tanh(gamma x'y + coef0)
+        laplacian   exp(-gamma sum |x_k - y_k|)
 
     "precomputed" has no formula: the data are the Gram matrix.
 
     Parameters
     ----------
-    name : {"linear", "rbf", "poly", "sigmoid", "precomputed"}
+    name : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed"}
         One of `KERNELS`.
     gamma : float, default=1.0
     coef0 : float, default=0.0
@@ -117,6 +126,10 @@ def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64
     return products
 
 
+def _ones(_: Kernel, X: Matrix) -> NDArray[np.float64]:
+    return np.ones(X.shape[0])
+
+
 def _no_formula(*_: Any) -> NDArray[np.float64]:
     raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
 
@@ -152,6 +165,37 @@ def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
     return block
 
 
+def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+    """Compute exp(-gamma sum |x_k - y_k|) from differences, after scaling by a power of two near gamma, as for rbf."""
+    same = Y is None
+    exponent = max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
+    X, Y = (math.ldexp(1.0, exponent) * one for one in (X, X if Y is None else Y))
+    if issparse(X) and issparse(Y):
+        distances = _sparse_distances(X, Y)
+    else:
+        distances = cdist(*(one.toarray() if issparse(one) else one for one in (X, Y)), "cityblock")
+    distances *= -math.ldexp(kernel.gamma, -exponent)
+    distances[np.isnan(distances)] = -np.inf
+    block = np.exp(distances, out=distances)
+    if same:
+        np.fill_diagonal(block, 1.0)
+    return block
+
+
+def _sparse_distances(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+    """Compute sum |x_k - y_k| = |x| + |y| - 2 sum min(|x_k|, |y_k|), the last over entries of the same sign."""
+    X.sum_duplicates()
+    Y.sum_duplicates()
+    columns = Y.tocsc()
+    distances = np.add.outer(*(np.asarray(abs(one).sum(axis=1)).ravel() for one in (X, Y)))
+    for i, (first, last) in enumerate(pairwise(X.indptr)):
+        shared = columns[:, X.indices[first:last]]
+        x = np.repeat(X.data[first:last], np.diff(shared.indptr))
+        overlap = np.abs(np.clip(shared.data, np.minimum(x, 0.0), np.maximum(x, 0.0)))
+        distances[i] -= 2.0 * np.bincount(shared.indices, overlap, Y.shape[0])
+    return np.maximum(distances, 0.0)
+
+
 def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     products = X @ Y.T
     return np.asarray(products.toarray() if issparse(products) else products)
@@ -161,6 +205,11 @@ def _squared_norms(X: Matrix) -> NDArray[np.float64]:
     if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def size_of_rows(kernel: Kernel, X: Matrix) -> NDArray[np.float64]:
+    """Return |x|^2 for each row, or the sum of |x_k| for the laplacian kernel: the distance from 0 in its formula."""
+    return _squared_norms(X) if kernel.formula.power == 2 else np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel()
 
 
 def _poly(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -177,7 +226,8 @@ def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float6
 # Every kernel by name. A new one is one entry here; for speed, also a formula in the native core; for export, in ONNX.
 KERNELS: dict[str, Formula] = {
     "linear": _of_products(lambda _, products: products, native=True),
-    "rbf": Formula(_rbf, lambda _, X: np.ones(X.shape[0]), takes_gamma=True, native=True),
+    "rbf": Formula(_rbf, _ones, takes_gamma=True, stationary=True, native=True),
+    "laplacian": Formula(_laplacian, _ones, takes_gamma=True, power=1, stationary=True, native=True),
     "poly": _of_products(_poly, takes_gamma=True, definite=lambda kernel: kernel.coef0 >= 0, native=True),
     "sigmoid": _of_products(_sigmoid, takes_gamma=True, definite=lambda _: False, native=True),
     "precomputed": Formula(
@@ -207,16 +257,22 @@ def called_kernel(kernel: Callable[..., Any], X: Matrix, Y: Matrix) -> NDArray[n
         ) from error
 
 
-def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None) -> float:
+def resolve_gamma(
+    gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None, kernel: str = "rbf"
+) -> float:
     """Return the numeric value of `gamma`.
 
     ::
 
-        "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
+        "scale"   1 / (d v)    v the mean of |x - m|^p over all entries x of X, its rows weighted, m their mean
         "auto"    1 / d
 
-    For constant data "scale" is 1.0, as in scikit-learn. Data of scale above about 1e+154 or below about 1e-154 are
-    refused, because 1 / (d v) is then outside the range of float64.
+    So v is the variance, p = 2; for the laplacian kernel it is the mean absolute deviation, p = 1. In both cases gamma
+    has no unit: X in other units has the same kernel values. If all columns have the same mean, gamma times the
+    distance of two random rows is 2 on average (laplacian: from 1 to 2, whatever the distribution).
+
+    For constant data "scale" is 1.0, as in scikit-learn. Data of scale above about 1e+154 or below about 1e-154
+    (laplacian: 1e+307 and 1e-307) are refused, because 1 / (d v) is then outside the range of float64.
 
     Parameters
     ----------
@@ -224,6 +280,8 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
     X : float64 array or CSR matrix of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; a weight of 2 is the same as repeating the row.
+    kernel : str, default="rbf"
+        The name of the kernel, for its p.
     """
     if not isinstance(gamma, str):
         return positive_number("gamma", gamma)
@@ -236,22 +294,24 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
     # Squares of such data are outside the range of float64; a power of two brings them near 1 without rounding.
     exponent = max(math.frexp(largest)[1], -1000)
     exponent = exponent if abs(exponent) > 400 else 0
-    variance = _variance(np.ldexp(1.0, -exponent) * X if exponent else X, sample_weight)
-    if variance <= 0.0:
+    power = KERNELS[kernel].power
+    spread = _spread(np.ldexp(1.0, -exponent) * X if exponent else X, sample_weight, power)
+    if spread <= 0.0:
         return 1.0
     with np.errstate(over="ignore", under="ignore"):
-        width = np.ldexp(1.0 / (X.shape[1] * variance), -2 * exponent)
+        width = np.ldexp(1.0 / (X.shape[1] * spread), -power * exponent)
     if not np.finfo(np.float64).tiny <= width < np.inf:
         side = "above" if width == np.inf else "below"
+        what = "variance" if power == 2 else "mean absolute deviation"
         raise ValueError(
-            f'gamma="scale" is 1 / (n_features * variance of X), which is {side} the range of float64 because X has '
+            f'gamma="scale" is 1 / (n_features * {what} of X), which is {side} the range of float64 because X has '
             f"entries up to {largest:.3g}; scale the features, with StandardScaler for example."
         )
     return float(width)
 
 
-def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:
-    """Compute the variance of all entries with weighted rows, in two passes (one pass cancels far from 0)."""
+def _spread(X: Matrix, sample_weight: ArrayLike | None, power: int) -> float:
+    """Compute the mean of |entry - mean|^power, rows weighted, in two passes (one pass cancels far from 0)."""
     n, d = X.shape
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weight = weight / weight.max()
@@ -260,15 +320,17 @@ def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:
         step = max(1, _BLOCK // max(1, d))  # rows in a memory-mapped file may be larger than memory
         blocks = [slice(first, first + step) for first in range(0, n, step)]
         mean = sum(weight[rows] @ X[rows].sum(axis=1, dtype=np.float64) for rows in blocks) / total
-        squares = 0.0
+        powers = 0.0
         for rows in blocks:
             deviation = X[rows] - mean
-            squares += weight[rows] @ np.einsum("ij,ij->i", deviation, deviation)
-        return float(squares / total)
+            each = np.einsum("ij,ij->i", deviation, deviation) if power == 2 else np.abs(deviation).sum(axis=1)
+            powers += weight[rows] @ each
+        return float(powers / total)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     stored = np.diff(X.indptr)
     entry_weight = np.repeat(weight, stored)
     mean = entry_weight @ X.data / total
-    return float((entry_weight @ (X.data - mean) ** 2 + (weight @ (d - stored)) * mean**2) / total)
+    of_stored = entry_weight @ np.abs(X.data - mean) ** power
+    return float((of_stored + (weight @ (d - stored)) * np.abs(mean) ** power) / total)

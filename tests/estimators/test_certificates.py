@@ -80,7 +80,7 @@ class TestFarFromTheOrigin:
         np.testing.assert_allclose(far.decision_function(X + 1e7), near.decision_function(X), atol=1e-6)
         assert faults_of(X + 1e7, y, "linear", C=C, costs=Costs(reject=0.2)) == []
 
-    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
     def test_sparse_rows_are_fitted_and_scored_like_dense_ones(self, kernel):
         X, y = clouds()
         far = X + 1e7
@@ -108,7 +108,7 @@ def test_poly_with_outliers_reports_its_true_gap(factor, C, coef0, seed):
     assert faults_of(X, y, "poly", C=C, degree=4, coef0=coef0, gamma=1.0) == []
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "poly"])
 @pytest.mark.parametrize("C", quick([1e-3, 1.0, 1e6], 1.0))
 @looped(share=[0.1, 0.5], shift=[0.0, 1e4])
 def test_identical_rows_give_a_feasible_dual_point(kernel, C, share, shift):

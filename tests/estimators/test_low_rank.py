@@ -40,7 +40,9 @@ def machine_of(**parameters):
 
 
 @pytest.mark.parametrize("memory_limit", [4000.0, TINY_MEMORY], ids=["stored", "computed"])
-@pytest.mark.parametrize("kernel", [{"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [{"kernel": "rbf"}, {"kernel": "laplacian"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}], ids=str
+)
 def test_all_rows_as_landmarks_give_the_exact_machine(kernel, memory_limit):
     X, y = rows_of()
     exact = RejectSVC(COSTS, **kernel).fit(X, y)

@@ -81,7 +81,7 @@ def test_letter_in_single_precision_and_from_a_sample(nu):
     assert ours.objective_ == pytest.approx(reached, rel=1e-5)
 
 
-@looped(kernel=["rbf", "linear", "poly"], nu=[0.01, 0.3, 1.0])
+@looped(kernel=["rbf", "laplacian", "linear", "poly"], nu=[0.01, 0.3, 1.0])
 def test_the_optimum_is_that_of_a_general_solver(kernel, nu):
     weight = 1.0 + np.arange(len(IRIS)) % 3
     clf = OneClassSVM(kernel=kernel, nu=nu, gamma=0.5).fit(IRIS, sample_weight=weight)

@@ -18,7 +18,7 @@ STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": spa
 
 # tanh is not positive semidefinite; its solution is saved all the same
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@looped(storage=STORAGE, kernel=["linear", "rbf", "poly", "sigmoid"])
+@looped(storage=STORAGE, kernel=["linear", "rbf", "laplacian", "poly", "sigmoid"])
 def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     X, y = data
     X = STORAGE[storage](np.where(X > 0, X, 0.0))

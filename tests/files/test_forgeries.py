@@ -36,6 +36,7 @@ MACHINE = {
     "search without a search": (field("kind", "RejectSVCCV"), "'C' does not exist in RejectSVCCV"),
     "kernel": (field("machine/kernel", ["evil", 1.0, 0.0, 3]), "kernel='evil' must be one of"),
     "another kernel": (field("machine/kernel", ["poly", 1.0, 0.0, 3]), KERNEL),
+    "another distance": (field("machine/kernel", ["laplacian", 1.0, 0.0, 3]), KERNEL),
     "gamma": (field("machine/kernel", ["rbf", -1.0, 0.0, 3]), "gamma=-1.0 must be positive"),
     "gamma by parameter": (field("parameters/gamma", 0.5), KERNEL),
     "coef0 of the kernel": (field("machine/kernel", ["rbf", 0.5, 1.0, 3]), KERNEL),

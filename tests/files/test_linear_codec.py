@@ -92,7 +92,8 @@ def test_it_has_a_graph_which_is_compared_with_python(estimator, rows, data):
 def test_low_rank_machines_have_a_graph(rows, data):
     pytest.importorskip("onnxruntime")
     X, y = data if rows == "two" else (X3, Y3)
-    abstain.to_onnx(LinearRejectSVC(Costs(reject=0.2), kernel="rbf", n_components=20, random_state=0).fit(X, y))
+    for kernel in ("rbf", "laplacian"):
+        abstain.to_onnx(LinearRejectSVC(Costs(reject=0.2), kernel=kernel, n_components=20, random_state=0).fit(X, y))
 
 
 CHANGED = [{"costs": Costs(1, 3, 0.2)}, {"reject_label": 9}, {"pos_label": 0}, {"tol": 1e-300}]

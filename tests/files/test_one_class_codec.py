@@ -19,7 +19,7 @@ METHODS = ("score_samples", "decision_function", "predict")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # tanh is not positive semidefinite
-@looped(storage=STORAGE, kernel=["linear", "rbf", "poly", "sigmoid"])
+@looped(storage=STORAGE, kernel=["linear", "rbf", "laplacian", "poly", "sigmoid"])
 def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     X = STORAGE[storage](np.where(data[0] > 0, data[0], 0.0))
     saved = OneClassSVM(kernel=kernel, nu=0.3, degree=2, coef0=0.5).fit(X, sample_weight=np.arange(60) % 3)

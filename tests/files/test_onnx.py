@@ -174,7 +174,7 @@ def test_factors_are_not_rounded_to_float32(rows):
         (LogisticRegression(), "estimator is a LogisticRegression, which has no ONNX graph here; use skl2onnx"),
         (
             RejectSVC(kernel=lambda X, Y: X @ Y.T),
-            "a callable kernel has no ONNX graph; use linear, rbf, poly",
+            "a callable kernel has no ONNX graph; use linear, rbf, laplacian, poly",
         ),
         (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no ONNX graph; use linear, rbf"),
         (ThresholdRejector(SVC(), COSTS), "around a SVC, which has no ONNX graph here; use skl2onnx"),

@@ -31,7 +31,7 @@ COSTS, ASYMMETRIC = Costs(reject=0.3), Costs(1, 2, 0.3)
 TABLE = Costs.from_matrix([[0, 1, 4], [1, 0, 1], [2, 1, 0]], reject=0.4, labels=["ant", "bee", "cow"])
 ACTIONS = Actions({"no": {"ant": 0.0, "bee": 5.0}, "yes": {"ant": 1.0, "bee": 0.0}, "ask": 0.3})
 NEVER = Actions({"no": {"ant": 0.0, "bee": 5.0}, "yes": {"ant": 1.0, "bee": 0.0}})
-KERNELS = ("linear", "rbf", "poly", "sigmoid")
+KERNELS = ("linear", "rbf", "laplacian", "poly", "sigmoid")
 GRID = {"Cs": [1.0], "gammas": [0.3], "cv": 2}
 
 

@@ -31,7 +31,7 @@ LABELS = {
 STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
-@looped(storage=STORAGE, kernel=["linear", "rbf", "poly", "sigmoid"])
+@looped(storage=STORAGE, kernel=["linear", "rbf", "laplacian", "poly", "sigmoid"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # tanh is not a kernel
 def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     X, y = data
@@ -186,7 +186,7 @@ def test_no_fit_is_refused_however_bad_its_numbers():
         X = rng.standard_normal((n, 2)) * 10.0 ** rng.uniform(-6, 6) + rng.choice([0.0, 1e6])
         settings = {
             "C": 10.0 ** rng.uniform(-8, 8),
-            "kernel": str(rng.choice(["linear", "rbf", "poly", "sigmoid"])),
+            "kernel": str(rng.choice(["linear", "rbf", "laplacian", "poly", "sigmoid"])),
             "solver": str(rng.choice(["auto", "smo", "active-set"])),
             "max_iter": int(rng.choice([1, 10, 1000])),
             "tol": 10.0 ** rng.uniform(-8, 1),

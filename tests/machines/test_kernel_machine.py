@@ -9,7 +9,13 @@ from abstain.kernels import Kernel
 from abstain.machines import kernel_machine
 from abstain.machines.kernel_machine import KernelMachine
 
-KERNELS = [Kernel("linear"), Kernel("rbf", 0.3), Kernel("poly", 0.5, 1.0, 2), Kernel("sigmoid", 0.1, -0.2)]
+KERNELS = [
+    Kernel("linear"),
+    Kernel("rbf", 0.3),
+    Kernel("laplacian", 0.3),
+    Kernel("poly", 0.5, 1.0, 2),
+    Kernel("sigmoid", 0.1, -0.2),
+]
 RNG = np.random.default_rng(0)
 VECTORS, NEW = RNG.normal(size=(9, 4)), RNG.normal(size=(6, 4))
 COEF = RNG.normal(size=9)
@@ -37,13 +43,23 @@ def test_the_score_is_the_sum(kernel, stored, rows, monkeypatch):
     assert machine.n_features == 4
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:2], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", KERNELS[:3], ids=lambda kernel: kernel.name)
 def test_dense_and_sparse_copies_of_far_rows_score_alike(kernel):
     far = machine_of(kernel, VECTORS + 1e7)
     near = machine_of(kernel)
     dense = far.score(NEW + 1e7)
     np.testing.assert_allclose(far.score(csr_array(NEW + 1e7)), dense, atol=1e-6 if kernel.name == "linear" else 0)
     np.testing.assert_allclose(dense, near.score(NEW), atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [np.asarray, csr_array], ids=["dense rows", "sparse rows"])
+@pytest.mark.parametrize("stored", [np.asarray, csr_array], ids=["dense vectors", "sparse vectors"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_values_of_machines_are_those_of_the_kernel(kernel, stored, rows):
+    X, vectors = rows(np.where(NEW > 0.3, 0.0, NEW)), stored(np.where(VECTORS > 0.3, 0.0, VECTORS))
+    found = kernel_machine.kernel_values(kernel, X, vectors, n_jobs=2)
+    np.testing.assert_allclose(found, kernel(X, vectors), rtol=1e-12, atol=1e-14)
+    assert kernel_machine.kernel_values(kernel, X[:0], vectors).shape == (0, 9)
 
 
 def test_a_precomputed_kernel_takes_a_column_per_training_row():

@@ -46,6 +46,11 @@ def expand(**changed):
     return _native.expand(**given | changed)
 
 
+def kernel_values(**changed):
+    given = {"X": {"X": X}, "Y": {"X": X[:2]}, **KERNEL, "gamma": 1.0, "threads": 1}
+    return _native.kernel_values(**given | changed)
+
+
 def empty(task):
     return {name: value[:0] if name in {"sign", "weight", "kind"} else value for name, value in task.items()}
 
@@ -57,6 +62,15 @@ WRONG = {
     "no rows of a path": (path, {"data": {"gram": np.empty((0, 0))}, **empty(TASK)}, "at least one row"),
     "no columns": (solve, {"data": {"X": X[:, :0].copy()}}, "one column"),
     "no features": (expand, {"X": X[:, :0].copy(), "support": X[:, :0].copy()}, "number of features, and some"),
+    "other features": (kernel_values, {"Y": {"X": X[:, :1].copy()}}, "the same number of features"),
+    "other features in compressed rows": (
+        kernel_values,
+        {"X": SPARSE, "Y": SPARSE | {"features": 3}},
+        "the same number of features",
+    ),
+    "dense and compressed rows": (kernel_values, {"Y": SPARSE}, "both be dense or both compressed"),
+    "values of gram matrices": (kernel_values, {"X": {"gram": np.eye(2)}, "Y": {"gram": np.eye(2)}}, "both be dense"),
+    "no kernel of this name": (kernel_values, {"kernel": "evil"}, "sigmoid or laplacian"),
     "features as text": (solve, {"data": SPARSE | {"features": "2"}}, "features must be a whole number"),
     "features as a fraction": (solve, {"data": SPARSE | {"features": 2.5}}, "features must be a whole number"),
     "no features in compressed rows": (solve, {"data": NOTHING | {"features": 0}}, "2\\^31 - 1 features"),
@@ -100,7 +114,7 @@ def test_wrong_arguments_are_refused(call, changed, message):
         call(**changed)
 
 
-@pytest.mark.parametrize("call", [solve, solve_many, path, expand])
+@pytest.mark.parametrize("call", [solve, solve_many, path, expand, kernel_values])
 def test_the_call_that_is_changed_is_right(call):
     assert call() is not None
 

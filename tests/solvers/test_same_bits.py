@@ -35,6 +35,13 @@ def written(model: Any, X: Any, y: Any) -> bytes:
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
+def wide(X: Any) -> Any:
+    """The rows in 50 blocks of columns: so few entries that the solver keeps them sparse."""
+    n, d = X.shape
+    columns = d * (np.arange(n) % 50)[:, np.newaxis] + np.arange(d)
+    return csr_array((X.ravel(), columns.ravel(), d * np.arange(n + 1)), shape=(n, 50 * d))
+
+
 def svm(n_jobs: int, **parameters: Any) -> RejectSVC:
     return RejectSVC(Costs(reject=0.2), n_jobs=n_jobs, **parameters)
 
@@ -43,6 +50,13 @@ FITS: dict[str, Callable[[Any, int], bytes]] = {
     "rbf": lambda X, jobs: written(svm(jobs), X, data(len(X), 8)[1]),
     "rbf, active set": lambda X, jobs: written(svm(jobs, solver="active-set"), X, data(len(X), 8)[1]),
     "rbf, sparse": lambda X, jobs: written(svm(jobs), csr_array(X[:300]), data(len(X), 8)[1][:300]),
+    "laplacian": lambda X, jobs: written(svm(jobs, kernel="laplacian"), X, data(len(X), 8)[1]),
+    "laplacian, sparse": lambda X, jobs: written(
+        svm(jobs, kernel="laplacian"), wide(X[:300]), data(len(X), 8)[1][:300]
+    ),
+    "laplacian, votes": lambda X, jobs: written(
+        RejectSVC(kernel="laplacian", n_jobs=jobs), X[:600], data(len(X), 8)[1][:600] + (X[:600, 0] > 1.0)
+    ),
     "poly": lambda X, jobs: written(svm(jobs, kernel="poly", coef0=1.0), X[:600], data(len(X), 8)[1][:600]),
     "sigmoid": lambda X, jobs: written(svm(jobs, kernel="sigmoid", gamma=0.01), X[:600], data(len(X), 8)[1][:600]),
     "linear": lambda X, jobs: written(svm(jobs, kernel="linear"), X, data(len(X), 8)[1]),

@@ -1,7 +1,10 @@
-// The kernels over vectors. `t` is x.s of features that were scaled by sqrt(gamma), for rbf by more (dense_kernel.cpp):
+// The kernels over vectors. `t` is x.s of features that were scaled by sqrt(gamma), for rbf by more; for the laplacian kernel, of
+// features scaled by a multiple of gamma, it is the sum of min(x_k, s_k) (dense_kernel.cpp):
 //
 //   rbf                 2^(x.s - |x|^2/2 - |s|^2/2), so t starts at minus the halves of the squares
 //   rbf by difference   2^-|x - s|^2
+//   laplacian           2^(sum min(x_k, s_k) - sum x_k / 2 - sum s_k / 2), since |a - b| = a + b - 2 min(a, b)
+//   ... by difference   2^-sum |x_k - s_k|
 //   linear              x.s
 //   poly                (x.s + coef0)^degree
 //   sigmoid             tanh(x.s + coef0)
@@ -13,7 +16,8 @@ namespace {
 
 template <KernelName kernel, bool by_difference = false> struct Formula {
     static constexpr KernelName name = kernel;
-    static constexpr bool halves = kernel == KernelName::rbf && !by_difference, differences = by_difference;
+    static constexpr bool absolute = kernel == KernelName::laplacian, distance = absolute || kernel == KernelName::rbf;
+    static constexpr bool halves = distance && !by_difference, differences = by_difference;
 };
 
 // Calls work(Formula<...>()) with the formula of this shape.
@@ -21,6 +25,8 @@ template <class T, class Work> [[gnu::always_inline]] inline void with_formula(c
     switch (shape.kernel) {
         case KernelName::rbf:
             return shape.by_difference ? work(Formula<KernelName::rbf, true>()) : work(Formula<KernelName::rbf>());
+        case KernelName::laplacian:
+            return shape.by_difference ? work(Formula<KernelName::laplacian, true>()) : work(Formula<KernelName::laplacian>());
         case KernelName::linear: return work(Formula<KernelName::linear>());
         case KernelName::poly: return work(Formula<KernelName::poly>());
         case KernelName::sigmoid: return work(Formula<KernelName::sigmoid>());
@@ -49,7 +55,7 @@ template <class T, int count> [[gnu::always_inline]] inline void power_in_place(
 
 // The kernel values of `count` vectors, in place.
 template <class T, class F, int count> [[gnu::always_inline]] inline void finish(Vec<T>* t, const Shape<T>& shape) {
-    if constexpr (F::name == KernelName::rbf) {
+    if constexpr (F::distance) {
         if constexpr (F::differences)
             for (int i = 0; i < count; ++i) t[i] = -t[i];
         exp2_in_place<T, count>(t);

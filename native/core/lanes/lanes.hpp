@@ -16,7 +16,7 @@ inline constexpr int support_tile = 4;
 // How a kernel value is made of features that were scaled beforehand (dense_kernel.cpp); formulas.hpp has the formulas.
 template <class T> struct Shape {
     KernelName kernel;
-    bool by_difference;  // rbf by |x - s|^2 itself: slower, exact when points lie far from the centre
+    bool by_difference;  // rbf and laplacian by x - s itself: slower, exact when points lie far from the centre
     int features;
     T coef0;
     int degree;

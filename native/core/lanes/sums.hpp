@@ -20,7 +20,10 @@ template <class T, class F, int V, int S = support_tile, class Sink>
             for (int v = 0; v < V; ++v) {
                 if constexpr (F::differences) {
                     const Vec<T> difference = x[v] - support[s];
-                    t[s * V + v] += difference * difference;
+                    if constexpr (F::absolute) t[s * V + v] = sum_beside<T>(t[s * V + v], magnitude<T>(difference));
+                    else t[s * V + v] += difference * difference;
+                } else if constexpr (F::absolute) {
+                    t[s * V + v] = sum_beside<T>(t[s * V + v], least<T>(x[v], support + s));
                 } else {
                     t[s * V + v] += times<T>(x[v], support + s);
                 }

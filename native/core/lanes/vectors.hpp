@@ -68,6 +68,45 @@ template <class T> [[gnu::always_inline]] inline Vec<T> plus(Vec<T> x, const T* 
     return x + *at;
 }
 
+template <class T> [[gnu::always_inline]] inline Vec<T> least(Vec<T> x, const T* at) {  // likewise
+#ifdef __AVX512F__
+    if constexpr (vector_bytes == 64) {
+        Vec<T> smaller;
+        if constexpr (sizeof(T) == sizeof(float)) asm("vminps %2%{1to16%}, %1, %0" : "=v"(smaller) : "v"(x), "m"(*at));
+        else asm("vminpd %2%{1to8%}, %1, %0" : "=v"(smaller) : "v"(x), "m"(*at));
+        return smaller;
+    }
+#endif
+    const Vec<T> other = Vec<T>{} + *at;
+#if defined __AVX__  // compilers make a comparison and a choice of x < other ? x : other
+    Vec<T> smaller;
+    if constexpr (sizeof(T) == sizeof(float)) asm("vminps %2, %1, %0" : "=v"(smaller) : "v"(x), "v"(other));
+    else asm("vminpd %2, %1, %0" : "=v"(smaller) : "v"(x), "v"(other));
+    return smaller;
+#elif defined __SSE2__
+    if constexpr (sizeof(T) == sizeof(float)) asm("minps %1, %0" : "+x"(x) : "x"(other));
+    else asm("minpd %1, %0" : "+x"(x) : "x"(other));
+    return x;
+#else
+    return x < other ? x : other;
+#endif
+}
+// sum + x, where the sums would compete with the operation that made x (a minimum, a difference): on Zen 4 those run on the same
+// two units, products on two others. 1 x is x, so that a fused product and sum has the bits of the sum (x1.4 for d = 500).
+template <class T> [[gnu::always_inline]] inline Vec<T> sum_beside(Vec<T> sum, Vec<T> x) {
+#ifdef __FMA__
+    const Vec<T> one = Vec<T>{} + T(1);
+    if constexpr (sizeof(T) == sizeof(float)) asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(one));
+    else asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(one));
+    return sum;
+#else
+    return sum + x;
+#endif
+}
+template <class T> [[gnu::always_inline]] inline Vec<T> magnitude(Vec<T> x) {  // |x|
+    return (Vec<T>)((Ints<T>)x & (Ints<T>{} + ~(typename Bits<T>::element(1) << (8 * sizeof(T) - 1))));
+}
+
 // Several vectors in step, since each term of a series waits for the one before. The compiler must not see through the
 // pointer: coefficients kept in registers would push the sums of the tile, the innermost loop's own, out to memory (which
 // cost double precision a factor of 1.7).

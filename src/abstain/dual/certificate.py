@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.dual.problem import ROUNDING, DualProblem
-from abstain.kernels import Kernel
+from abstain.kernels import size_of_rows
 
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
@@ -145,11 +145,11 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
     if kernel.name == "precomputed":
         return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
     dense = not issparse(X)
-    centred = X - X.mean(axis=0) if dense and kernel.name in ("linear", "rbf") else X
-    squares = Kernel("linear").diagonal(centred)
+    centred = X - X.mean(axis=0) if dense and (kernel.name == "linear" or kernel.formula.stationary) else X
+    squares = size_of_rows(kernel, centred)
     if kernel.name == "linear":
         return np.sqrt(squares), 0.0
-    if kernel.name == "rbf":
+    if kernel.formula.stationary:
         return np.ones(problem.n), 2.0 * kernel.gamma * squares
     inner = kernel.gamma * squares + abs(kernel.coef0)
     if kernel.name == "poly":  # a power multiplies the relative rounding of its base

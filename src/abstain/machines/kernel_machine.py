@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.compressed import check_indices
+from abstain.compressed import check_indices, native_matrix
 from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.machine import check_width, finite
@@ -29,7 +29,7 @@ def expand(
 
     The native core expands dense vectors. Sparse rows are made dense for them block by block, so that sparse and dense
     X have the same scores; rows in float32 become float64 in the same way. Sparse vectors, and kernels that the core
-    does not have, use `Kernel`.
+    does not have, use `kernel_values`.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])
@@ -45,10 +45,21 @@ def expand(
             rows = rows.toarray() if issparse(rows) else rows
             out[first : first + step] = _expand_dense(kernel, rows, vectors, coef, n_jobs)
             continue
-        if issparse(rows) is not issparse(vectors):
-            rows = csr_array(rows) if issparse(vectors) else rows.toarray()
-        out[first : first + step] = kernel(rows, vectors) @ coef
+        out[first : first + step] = kernel_values(kernel, rows, vectors, n_jobs) @ coef
     return out
+
+
+def kernel_values(kernel: Kernel, X: Matrix, vectors: Matrix, n_jobs: int | None = 1) -> NDArray[np.float64]:
+    """Return k(x, v) for each row and vector, in float64; the native core computes what is not made of products."""
+    if issparse(X) is not issparse(vectors):
+        X = csr_array(X) if issparse(vectors) else X.toarray()
+    if kernel.formula.power != 1 or not kernel.formula.native or 0 in X.shape + vectors.shape:
+        return kernel(X, vectors)
+    rows, others = (native_matrix(one, np.float64) for one in (X, vectors))
+    values = _native.kernel_values(
+        rows, others, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
+    )  # fmt: skip
+    return values.reshape(X.shape[0], vectors.shape[0])
 
 
 def _expand_dense(
@@ -154,7 +165,7 @@ class KernelMachine:
             out = np.empty((X.shape[0], self.coef.shape[0]))
             step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
             for first in range(0, X.shape[0], step):
-                values = self._values(X[first : first + step])
+                values = self._values(X[first : first + step], n_jobs)
                 values = values[:, self.support] if self.is_precomputed else values
                 out[first : first + step] = (self.coef @ values.T).T
             return out
@@ -166,14 +177,12 @@ class KernelMachine:
             return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
         return np.asarray(self._values(X) @ self.coef)
 
-    def _values(self, X: Matrix) -> NDArray[np.float64]:
+    def _values(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the kernel values of these rows with the vectors, or with all training rows if X has them."""
         if self.is_precomputed:
             values, columns, of = X, self.n_rows, "training row"
         elif isinstance(self.kernel, Kernel):
-            if issparse(X) is not issparse(self.vectors):
-                X = csr_array(X) if issparse(self.vectors) else X.toarray()
-            return self.kernel(X, self.vectors)
+            return kernel_values(self.kernel, X, self.vectors, n_jobs)
         else:
             values, columns, of = called_kernel(self.kernel, X, self.vectors), len(self.support), "vector"
         if values.shape != (X.shape[0], columns):

@@ -18,11 +18,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import issparse
 
 from abstain.arguments import one_blas_thread, threads
 from abstain.kernels import Kernel, Matrix
-from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.kernel_machine import KernelMachine, kernel_values
 
 TINY = 1e-10  # eigenvalues below this share of the largest are left out: their features would be rounding errors
 PIECE = 1024  # rows that a thread works on at a time; the bits depend on it, not on the number of threads
@@ -74,9 +73,8 @@ class LandmarkFeatures:
         return KernelMachine(self.kernel, self.landmarks, values[0], values[1], np.arange(m), m)
 
     def _values(self, X: Matrix) -> NDArray[np.float64]:
-        if issparse(self.landmarks) and not issparse(X):
-            X = type(self.landmarks)(X)
-        return _finite(self.kernel(X.astype(np.float64, copy=False), self.landmarks), self.kernel.name, "rows")
+        values = kernel_values(self.kernel, X.astype(np.float64, copy=False), self.landmarks)
+        return _finite(values, self.kernel.name, "rows")
 
     def _by_pieces(
         self, of: Callable[[Matrix], NDArray[np.float64]], X: Matrix, out: NDArray[Any], n_jobs: int | None

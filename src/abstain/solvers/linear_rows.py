@@ -10,10 +10,10 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
+from abstain.compressed import native_matrix
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
-from abstain.solvers.native import native_matrix
 
 Point = NDArray[np.float64]  # w and, last, b
 

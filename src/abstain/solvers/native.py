@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
+from abstain.compressed import native_matrix
 from abstain.dual.certificate import best_bias
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
@@ -223,15 +224,3 @@ def _rows(problem: DualProblem) -> dict[str, Any]:
     if problem.kernel.name == "precomputed" and not issparse(problem.X):
         return {"gram": np.require(problem.X, np.float64, ["C", "A"])}
     return native_matrix(problem.X, np.float64)
-
-
-def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
-    """Return dense or CSR rows as keywords, in this precision; rows that already have it are not copied."""
-    if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"])}
-    return {
-        "values": np.require(X.data, kind, ["C", "A"]),
-        "columns": np.require(X.indices, np.int32, ["C", "A"]),
-        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
-        "features": X.shape[1],
-    }

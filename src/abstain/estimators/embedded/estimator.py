@@ -52,12 +52,12 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         so eps is fixed at 0 and nothing is rejected, although the smoothed F may be a little lower with a band.
     C : float, default=0.1
         Weight of the losses against the regulariser. The problem depends on the scale of the features through C.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+    kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         As in `RejectSVC`. Kernels other than the linear one are solved on features whose inner products are the kernel.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of rbf, poly and sigmoid.
+        Coefficient of rbf, laplacian, poly and sigmoid.
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     margin_cost : float or None, default=None

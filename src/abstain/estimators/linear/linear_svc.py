@@ -46,7 +46,7 @@ class LinearRejectSVC(
         costs, as in scikit-learn's ``LinearSVC``.
     C : float, default=1.0
         Weight of the losses against the regulariser.
-    kernel : {"linear", "rbf", "poly", "sigmoid"}, default="linear"
+    kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid"}, default="linear"
         As in `RejectSVC`; all but "linear" need `n_components`.
     degree, gamma, coef0 : int, float or {"scale", "auto"}, float, default=3, "scale", 0.0
         Parameters of the kernel, as in `RejectSVC`.

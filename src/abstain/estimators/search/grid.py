@@ -25,20 +25,20 @@ def checked_Cs(Cs: Any) -> NDArray[np.float64]:
     return np.unique([positive_number(f"Cs[{k}]", value) for k, value in enumerate(_listed("Cs", Cs))])
 
 
-def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64], kernel: str) -> NDArray[np.float64]:
     """Return the values of gamma to try, ascending: a number k stands for "scale" times ``4 ** linspace(-2, 2, k)``."""
     if _is_count(gammas):
         count = _count("gammas", int(gammas))
         exponents = np.linspace(-2, 2, count) if count > 1 else np.zeros(1)
         with np.errstate(over="ignore", under="ignore"):
-            widths = np.asarray(resolve_gamma("scale", X, sample_weight) * 4.0**exponents)
+            widths = np.asarray(resolve_gamma("scale", X, sample_weight, kernel) * 4.0**exponents)
         if not (np.finfo(np.float64).tiny <= widths[0] and widths[-1] < np.inf):
             raise ValueError(
                 f"gammas={count} reaches from {widths[0]:.3g} to {widths[-1]:.3g}, beyond the range of float64; scale "
                 "the features, with StandardScaler for example, or list the gammas to try."
             )
         return widths
-    return np.unique([resolve_gamma(value, X, sample_weight) for value in _listed("gammas", gammas)])
+    return np.unique([resolve_gamma(value, X, sample_weight, kernel) for value in _listed("gammas", gammas)])
 
 
 def _is_count(value: Any) -> bool:

@@ -128,7 +128,9 @@ class SearchMixin:
         """Return the costs of the grid, and how to read the scores of the best pair."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
-        gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
+        gammas = np.array([np.nan])
+        if has_gamma:
+            gammas = checked_gammas(self.gammas, training.X, training.sample_weight, str(self.kernel))
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         until = None if self.time_limit is None else began + self._searching * self.time_limit
         fits = self._fits(training, np.where(np.isnan(gammas), 1.0, gammas), until)

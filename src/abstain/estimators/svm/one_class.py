@@ -58,12 +58,12 @@ class OneClassSVM(
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+    kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `RejectSVC`.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of rbf, poly and sigmoid, as in `RejectSVC`.
+        Coefficient of rbf, laplacian, poly and sigmoid, as in `RejectSVC`.
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     nu : float, default=0.05

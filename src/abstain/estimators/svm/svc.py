@@ -50,14 +50,16 @@ class RejectSVC(
         ``Costs(reject=r)``, or `Costs.from_table` with a cost for each pair of classes.
     C : float, default=1.0
         Weight of the losses against the regulariser.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; a callable gets two arrays of rows (two CSR matrices if it was fitted on a sparse X) and returns one
-        value per pair; "precomputed" takes Gram matrices for X.
+    kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; "laplacian" is exp(-gamma sum_k |x_k - x'_k|), as scikit-learn's ``laplacian_kernel``. A callable
+        gets two arrays of rows (two CSR matrices if it was fitted on a sparse X) and returns one value per pair;
+        "precomputed" takes Gram matrices for X.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of rbf, poly and sigmoid. "scale" is 1 / (n_features * variance of X), the variance weighted by
-        `sample_weight` (not by class weights); "auto" is 1 / n_features.
+        Coefficient of rbf, laplacian, poly and sigmoid. "scale" is 1 / (n_features * variance of X), for laplacian
+        1 / (n_features * mean absolute deviation of X), both weighted by `sample_weight` (not by class weights); "auto"
+        is 1 / n_features.
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     rule : "chow", "bartlett-wegkamp" or BartlettWegkamp, default="chow"

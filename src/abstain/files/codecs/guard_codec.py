@@ -136,7 +136,7 @@ def _range(last: Any) -> tuple[float, float]:
     """The least and the largest score that a detector can give to a row."""
     if type(last) is NoveltyDetector:
         return 0.0, np.inf
-    if last.machine_.kernel.name != "rbf":
+    if not last.machine_.kernel.formula.stationary:
         return -np.inf, np.inf
     total = float(last.machine_.coef.sum())  # s = -sum_j beta_j k(x_j, x), k from 0 to 1
     return -(1.0 + ROUNDING) * total, ROUNDING * total

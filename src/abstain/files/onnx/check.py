@@ -205,7 +205,7 @@ def _sizes(scoring: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
     coef, kernel = np.abs(scoring.coef).T, scoring.kernel
     if scoring.centre is not None:
         terms = (np.abs(X) + np.abs(scoring.centre)) @ coef
-    elif kernel.name == "rbf":
+    elif kernel.formula.stationary:
         terms = np.tile(coef.sum(axis=0), (len(X), 1))
     else:  # |tanh(u) - tanh(v)| <= |u - v|
         degree = kernel.degree if kernel.name == "poly" else 1

@@ -88,6 +88,24 @@ class Value:
         """Put other matrices to the right of this one."""
         return self.apply("Concat", *others, axis=1) if others else self
 
+    def distances(self, vectors: Any) -> Value:
+        """Return sum_k |x_k - s_k| for every row x and vector s.
+
+        A loop over the columns, because all differences at once are rows times vectors times columns.
+        """
+        names = [f"{INNER}{part}" for part in ("sum", "column", "entries", "difference", "distance", "total")]
+        before, x, s, difference, distance, total = names
+        infos = [helper.make_tensor_value_info(name, KINDS["f"], None) for name in (before, x, s, total)]
+        nodes = [
+            helper.make_node("Sub", [x, s], [difference]),
+            helper.make_node("Abs", [difference], [distance]),
+            helper.make_node("Add", [before, distance], [total]),
+        ]
+        body = helper.make_graph(nodes, "abstain_distances", infos[:3], infos[3:])
+        start = self.columns([0]) * 0.0 + np.zeros((1, len(vectors)))
+        apart = self.apply("Unsqueeze", np.array([2]))
+        return start.apply("Scan", apart, vectors, body=body, num_scan_inputs=2, scan_input_axes=[1, 1])
+
     def any(self) -> Value:
         """Whether any of the booleans of each row is true, shape (rows, 1)."""
         return self.cast("f").across("ReduceMax") > 0.5

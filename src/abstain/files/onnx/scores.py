@@ -162,5 +162,11 @@ def _rbf(X: Value, vectors: Any, kernel: Kernel) -> Value:
     return squares.equals(np.inf).where(-np.inf, exponent).at_most(0.0).apply("Exp")
 
 
+def _laplacian(X: Value, vectors: Any, kernel: Kernel) -> Value:
+    """exp(-gamma sum |x_k - s_k|); a power of two near gamma first, so that neither tiny nor huge data overflow."""
+    unit = 2.0 ** max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
+    return ((X * unit).distances(vectors * unit) * (-kernel.gamma / unit)).apply("Exp")
+
+
 # The kernels that can be exported, besides the linear one, which is a product with its weights.
-KERNELS: dict[str, Any] = {"rbf": _rbf, "poly": _poly, "sigmoid": _sigmoid}
+KERNELS: dict[str, Any] = {"rbf": _rbf, "laplacian": _laplacian, "poly": _poly, "sigmoid": _sigmoid}

@@ -44,8 +44,8 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     ----------
     estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, \
             NoveltyRejector, or Pipeline of one
-        Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        first five, or around LogisticRegression, also with ``method="chow"``. A NoveltyRejector must have its
+        Fitted, with one of the kernels linear, rbf, laplacian, poly and sigmoid. A ThresholdRejector must be around one
+        of the first five, or around LogisticRegression, also with ``method="chow"``. A NoveltyRejector must have its
         default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
