@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.kernels import Kernel
+from abstain.losses.margin_loss import MarginLoss
 
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
@@ -204,11 +205,12 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     bends_at, bends, slope = [], [], 0.0
     knots, slopes_of = problem.loss.tables()
     bends_of = np.hstack([slopes_of[:, 1:], np.zeros((len(slopes_of), 1))]) - slopes_of
+    by_class = isinstance(problem.loss, MarginLoss)
     for y in (-1, 1):
-        rows = np.flatnonzero((problem.sign == y) & (problem.weight > 0))
+        rows = ((problem.sign == y) & (problem.weight > 0)).nonzero()[0]
         weight: NDArray[np.float64] = problem.weight[rows]
-        kind: Any = problem.kind[rows]
-        if len(kind) and (kind == kind[0]).all():
+        kind: Any = int(y > 0) if by_class else problem.kind[rows]
+        if not by_class and len(kind) and (kind == kind[0]).all():
             kind = int(kind[0])  # one loss for the whole class need not be gathered
         for k in range(problem.loss.n_knots):
             bends_at.append(y * knots[kind, k] - expansion[rows])
@@ -221,10 +223,10 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
     flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
-    ends = [at[i] for i in (np.searchsorted(slopes, -flat), np.searchsorted(slopes, flat, "right")) if i < len(at)]
+    ends = [at[i] for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
     if slope >= -flat:
         ends = ends[1:]
-    return float(np.mean(ends)) if ends else 0.0
+    return float(np.mean(ends)) if len(ends) > 1 else float(ends[0]) if ends else 0.0
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:

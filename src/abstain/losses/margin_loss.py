@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,10 @@ class MarginLoss:
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the knots and the slopes as arrays (2, K); row 0 is the negative class."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         both = (self.negative, self.positive)
         return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])
 
