@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from abstain.losses.margin_loss import MarginLoss
 _NO_LENGTH = 1e-6
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
 UNBALANCED = 1e-10
+_LINEAR = Kernel("linear")
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,9 @@ def score_rounding(
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = magnitudes(problem)
         products = beta * root
-        values = (1.0 + exponent) * np.linalg.norm(products) + np.linalg.norm(products * exponent)
+        values = (1.0 + exponent) * _length(products) + _length(products * exponent)
         values *= float(np.finfo(precision).eps)
-        return np.asarray(root * (values + 0.5 * np.finfo(np.float64).eps * np.abs(products).sum()))
+        return np.asarray(root * (values + 0.5 * sys.float_info.epsilon * np.abs(products).sum()))
 
 
 def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.float64] | None = None) -> float:
@@ -137,7 +139,11 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
     """
     error = score_rounding(problem, beta) if error is None else error
     with np.errstate(over="ignore", invalid="ignore"):
-        return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
+        return 10.0 * _length((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error)
+
+
+def _length(vector: NDArray[np.float64]) -> float:
+    return math.sqrt(vector @ vector)
 
 
 def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
@@ -146,8 +152,8 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
     if kernel.name == "precomputed":
         return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
     dense = not issparse(X)
-    centred = X - X.mean(axis=0) if dense and kernel.name in ("linear", "rbf") else X
-    squares = Kernel("linear").diagonal(centred)
+    centred = X - X.sum(axis=0) / len(X) if dense and kernel.name in ("linear", "rbf") else X
+    squares = _LINEAR.diagonal(centred)
     if kernel.name == "linear":
         return np.sqrt(squares), 0.0
     if kernel.name == "rbf":
@@ -167,7 +173,7 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     are feasible up to rounding stay as they are, on the breakpoints where they rest.
     """
     top = problem.breakpoint(problem.loss.n_knots)
-    g = np.clip(problem.sign * beta, 0.0, top)
+    g = np.minimum(np.maximum(problem.sign * beta, 0.0), top)
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
     if problem.total != 0.0:
         return _of_total(problem, beta, g, top)
@@ -204,7 +210,8 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     """
     bends_at, bends, slope = [], [], 0.0
     knots, slopes_of = problem.loss.tables()
-    bends_of = np.hstack([slopes_of[:, 1:], np.zeros((len(slopes_of), 1))]) - slopes_of
+    bends_of = -slopes_of
+    bends_of[:, :-1] += slopes_of[:, 1:]
     by_class = isinstance(problem.loss, MarginLoss)
     for y in (-1, 1):
         rows = ((problem.sign == y) & (problem.weight > 0)).nonzero()[0]

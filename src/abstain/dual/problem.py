@@ -82,8 +82,9 @@ class RowLosses:
     @cached_property
     def _walled_slopes(self) -> NDArray[np.float64]:
         """The slopes of each kind's phi between infinite ones; one line if all kinds have the same."""
-        walls = np.full((len(self._dual_slopes), 1), np.inf)
-        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])
+        slopes = np.full((len(self._dual_slopes), self.loss.n_knots + 2), np.inf)
+        slopes[:, 1:-1] = self._dual_slopes
+        slopes[:, -1] = -np.inf
         return slopes[0] if (slopes == slopes[0]).all() else slopes
 
     @cached_property

@@ -80,11 +80,12 @@ def dual_value_of(
     knots: Sequence[Any], slopes: Sequence[Any], g: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return phi(g) for `weight` times the loss with these knots and slopes."""
-    total, start = np.zeros(np.broadcast_shapes(g.shape, weight.shape)), 0.0
+    total: Any = 0.0
+    start: Any = 0.0
     for knot, slope in zip(reversed(knots), reversed(slopes), strict=True):
-        total += knot * np.clip(g - weight * start, 0.0, weight * (-slope - start))
+        total = total + knot * np.minimum(np.maximum(g - weight * start, 0.0), weight * (-slope - start))
         start = -slope
-    return total
+    return np.asarray(total)
 
 
 @dataclass(frozen=True)

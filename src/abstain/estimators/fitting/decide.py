@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -259,15 +259,15 @@ def checked_rows(
 
     With `single`, float32 is left as it is.
     """
-    if _as_read(X, y, single=single) and _same_columns(estimator, X, reset=reset):
-        return X
     refuse_dask(X, type(estimator).__name__)
     accepted = False if dense else "csr"
     if issparse(X):
         check_indices(X)  # before anything converts it
-    dtype = [np.float64, np.float32] if single else np.float64
-    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=dtype)
-    rows = checked[0] if isinstance(checked, tuple) else checked
+    dtypes = (np.float64, np.float32) if single else (np.float64,)
+    if not (_as_read(X, y, dtypes, sparse=not dense) and _same_columns(estimator, X, reset=reset)):
+        checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=dtypes)
+        X = checked[0] if isinstance(checked, tuple) else checked
+    rows = X
     if not issparse(rows):
         return np.require(rows, requirements=["C", "A", "E"])  # validate_data does not align arrays
     if not rows.has_canonical_format:
@@ -276,22 +276,25 @@ def checked_rows(
     return rows
 
 
-def _as_read(X: Any, y: Any, *, single: bool) -> bool:
-    """Whether X and y are arrays that scikit-learn's checks, which take longer than a small fit, would return as is."""
-    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not (X.flags.c_contiguous and X.flags.aligned):
-        return False
-    if X.dtype != np.float64 and not (single and X.dtype == np.float32):
+def _as_read(X: Any, y: Any, dtypes: tuple[type, ...], *, sparse: bool) -> bool:
+    """Whether scikit-learn's checks, which take longer than a small fit, would return X and y as they are."""
+    if type(X) is np.ndarray:
+        plain, entries = X.flags.c_contiguous and X.flags.aligned, X
+    else:
+        plain = sparse and type(X) in (csr_array, csr_matrix) and type(X.data) is np.ndarray
+        entries = X.data if plain else np.empty(0)
+    if not plain or X.ndim != 2 or 0 in X.shape or entries.dtype not in dtypes:
         return False
     if type(y) is np.ndarray:
-        if y.shape != (len(X),) or y.dtype.kind not in "biuU":
+        if y.shape != X.shape[:1] or y.dtype.kind not in "biuU":
             return False
     elif not (isinstance(y, str) and y == "no_validation"):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))  # if not, the sum may have overflowed, or there is an error to raise
+        return bool(np.isfinite(entries.sum()))  # if not, the sum may have overflowed, or there is an error to raise
 
 
-def _same_columns(estimator: Any, X: NDArray[Any], *, reset: bool) -> bool:
+def _same_columns(estimator: Any, X: Any, *, reset: bool) -> bool:
     """Store the number of columns, or return whether it is known and the same; columns with names are not."""
     known = vars(estimator)
     if reset:

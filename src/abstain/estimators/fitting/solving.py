@@ -71,7 +71,8 @@ class Posed:
         """Return the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
         if self.as_posed:
             return solved.expansion(self.problem.X, n_jobs)
-        return self.machine(solved).expansion(self.X[self.kept], n_jobs)
+        rows = self.X if len(self.kept) == self.X.shape[0] else self.X[self.kept]
+        return self.machine(solved).expansion(rows, n_jobs)
 
     def machine(self, solved: KernelMachine) -> KernelMachine:
         """Return the machine of the problem with indices among all training rows."""
@@ -108,10 +109,10 @@ def centrable(kernel: Kernel, X: Matrix) -> Matrix:
     """
     if not issparse(X) or kernel.name not in ("linear", "rbf"):
         return X
-    squares = Kernel("linear").diagonal(X)
-    centre = np.asarray(X.mean(axis=0)).ravel()
-    variance = float(squares.mean() - centre @ centre)
-    scale = kernel.gamma if kernel.name == "rbf" else 1.0 / max(variance, np.finfo(np.float64).tiny)
+    squares, scale = Kernel("linear").diagonal(X), kernel.gamma
+    if kernel.name == "linear":
+        centre = np.asarray(X.mean(axis=0)).ravel()
+        scale = 1.0 / max(float(squares.mean() - centre @ centre), np.finfo(np.float64).tiny)
     lost = np.finfo(np.float64).eps * float(squares.max(initial=0.0)) * scale
     return X if lost <= CANCELLED else np.ascontiguousarray(X.toarray())
 
