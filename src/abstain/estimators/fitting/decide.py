@@ -79,7 +79,8 @@ class FittedMixin:
     @property
     def _now(self) -> Any:
         """The current fitted value."""
-        check_is_fitted(self)
+        if "_fitted_" not in vars(self):
+            check_is_fitted(self)  # an error
         return self._fitted_
 
     machine_ = fitted("machine", "What scores rows.")

@@ -89,7 +89,10 @@ class Guarded(Fitted):
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
         own = final_estimator(self.estimator).rule_ if self.is_ours else self.rule
-        return self.rule.names[np.where(novel, novel_action(self.rule), own.positions(label))]
+        names, labels = self.rule.names, own.labels
+        if label.dtype == names.dtype and (not labels.rejects or labels.reject_label == self.rule.labels.reject_label):
+            return np.where(novel, names[novel_action(self.rule)], label) if novel.any() else label
+        return names[np.where(novel, novel_action(self.rule), own.positions(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
