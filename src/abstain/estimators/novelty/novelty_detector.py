@@ -152,8 +152,8 @@ class FittedDetector:
         residual, far = self.parts(X)
         largest = residual[np.arange(len(X)), residual.argmax(axis=1)]  # faster than max(axis=1)
         with np.errstate(divide="ignore"):
-            each = (np.log(size / unit) / w for size, unit, w in zip((largest, far), self.units, self.excess, strict=True))
-            v = np.maximum(*each)
+            parts = zip((largest, far), self.units, self.excess, strict=True)
+            v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
 
