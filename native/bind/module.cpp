@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "bias.hpp"
 #include "expansion.hpp"
 #include "inputs.hpp"
 #include "lanes/dispatch.hpp"
@@ -112,8 +113,9 @@ NB_MODULE(_native, m) {
                 ThreadPool pool(threads);
                 return solve(problem, spec, rows, start ? start->data() : nullptr, options, pool, watch);
             });
-            return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), word(outcome.status),
-                                  outcome.iterations, outcome.violation);
+            const double bias = best_bias(problem, outcome.expansion);
+            return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), bias,
+                                  word(outcome.status), outcome.iterations);
         },
         "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
         "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "method"_a, "tol"_a,

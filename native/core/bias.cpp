@@ -1,6 +1,7 @@
 #include "bias.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "policy.hpp"
 
@@ -17,6 +18,7 @@ double best_bias(const Problem& problem, const std::vector<double>& F) {
         const int y = problem.sign[i], K = problem.pieces();
         for (int k = 0; k < K; ++k) {
             bends.push_back({y * problem.slope(i, k) - F[i], problem.breakpoint(i, k + 1) - problem.breakpoint(i, k)});
+            if (std::isnan(bends.back().at)) return bends.back().at;  // an overflow; what cannot be compared cannot be sorted
             total += bends.back().size;
         }
         if (y > 0) slope -= problem.breakpoint(i, K);

@@ -89,6 +89,11 @@ inline constexpr int largest_working_set = 4096;
 // 192; a single fit of 2000 rows takes x0.75 to x0.9, but x1.5 at C = 1000. So blocks follow after so many steps a row.
 inline constexpr Index rows_on_demand = 2048, steps_on_demand = 10;
 
+// One class of at least so many rows, up to 1,000, does the same if its total is at most this share of what its rows allow:
+// x0.8 (n = 1000, d = 8, 0.05), x1.0 (n = 200), x1.0 at a share of 0.2, x1.1 at 0.5, x1.4 at d = 500.
+inline constexpr Index least_on_demand = 400;
+inline constexpr double share_on_demand = 0.1;
+
 // Share of the tolerance to which these pair steps go: F in single has to agree with its sum in double only up to the rest.
 inline constexpr double tolerance_on_demand = 0.9;
 

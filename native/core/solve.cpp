@@ -135,13 +135,24 @@ Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome,
     return changes < static_cast<double>(violating) ? 0 : static_cast<Index>(std::min(changes, 1e15));
 }
 
+// Whether most rows of one class stay at 0, so that few rows of the kernel matrix are needed, and each is made quickly.
+bool Fitter::few_move(const Problem& problem) const {
+    const auto* dense = std::get_if<DenseRows>(&source_.rows);
+    const bool few = problem.size >= policy::least_on_demand && problem.size <= policy::small_rows;
+    if (problem.total == 0 || !few || !dense) return false;
+    double most = 0;
+    for (Index i = 0; i < problem.size; ++i) most += problem.breakpoint(i, problem.pieces());
+    return dense->features < policy::features_worth_caching && std::abs(problem.total) <= policy::share_on_demand * most;
+}
+
 // Pair steps until the sets are nearly right, then the linear system of the active set. Pair steps are slow on
 // ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
-    exact_kernel();
-    Outcome outcome = decompose<double>(
-        problem, start, {std::min(tol, policy::nearly_right), policy::steps_before_active_set * n}, budget);
+    Settings first{std::min(tol, policy::nearly_right), policy::steps_before_active_set * n};
+    first.on_demand = few_move(problem);
+    if (!first.on_demand) exact_kernel();
+    Outcome outcome = decompose<double>(problem, start, first, budget);
     if (outcome.status == Status::time_limit || budget.empty() || watch_.expired()) return outcome;
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
@@ -221,10 +232,12 @@ Outcome Fitter::fit(const Problem& problem, const double* start) {
     if (search) {
         outcome = in_single ? fit_for_search<float>(problem, start, budget) : fit_for_search<double>(problem, start, budget);
     } else if (options_.method == Method::active_set || problem.size <= policy::small_rows) {
-        exact_kernel();
-        outcome = options_.method == Method::pairs
-                      ? decompose<double>(problem, start, {options_.tol, budget.left()}, budget)
-                      : solve_exactly(problem, start, options_.tol, budget);
+        if (options_.method == Method::pairs) {
+            exact_kernel();
+            outcome = decompose<double>(problem, start, {options_.tol, budget.left()}, budget);
+        } else {
+            outcome = solve_exactly(problem, start, options_.tol, budget);
+        }
     } else {
         outcome = in_single ? fit_large<float>(problem, start, budget) : fit_large<double>(problem, start, budget);
     }

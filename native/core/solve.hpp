@@ -38,6 +38,7 @@ class Fitter {
     template <class T> KernelMatrix<T>& kernel();
     KernelMatrix<double>& exact_kernel();
     template <class T> Outcome decompose(const Problem& problem, const double* start, Settings settings, Budget& budget);
+    bool few_move(const Problem& problem) const;
     Outcome solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget);
     Index affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const;
     void walk_up(const Problem& problem, Outcome& outcome, Index changes, Budget& budget);

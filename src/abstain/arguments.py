@@ -23,7 +23,7 @@ _EQUAL = 1e-15  # and by less than this, they are equal
 
 def real_number(name: str, value: object) -> float:
     """Return `value` as a float; anything but a real number (a bool, a string, nan) is an error naming the argument."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if not isinstance(value, float) and (isinstance(value, bool) or not isinstance(value, Real)):
         # ValueError for every bad value, as in scikit-learn.
         raise ValueError(f"{name}={value!r} must be a real number, not {type(value).__name__}.")  # noqa: TRY004
     number = float(value)
@@ -71,10 +71,10 @@ def mean_price(prices: NDArray[np.float64], sample_weight: ArrayLike | None) -> 
 
 def threads(n_jobs: int | None) -> int:
     """Count threads as joblib does: None is one, -1 all the processors, -2 all but one; never more than there are."""
-    from joblib import cpu_count  # slow to import, and only fits and predictions need it
-
     if n_jobs is None:
         return 1
+    from joblib import cpu_count  # slow to import
+
     return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)
 
 

@@ -203,7 +203,12 @@ def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
 
 def _squared_norms(X: Matrix) -> NDArray[np.float64]:
     if issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        if X.format != "csr" or not X.has_canonical_format:
+            return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        entries, squares = X.data[: X.indptr[-1]], np.zeros(X.shape[0])
+        held = np.flatnonzero(np.diff(X.indptr))
+        squares[held] = np.add.reduceat(entries * entries, X.indptr[held])
+        return squares
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
@@ -289,6 +294,10 @@ def resolve_gamma(
         return 1.0 / int(X.shape[1])
     if gamma != "scale":
         raise ValueError(f'gamma={gamma!r} must be "scale", "auto" or a positive number.')
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X, sample_weight)
+    if 1e-200 < variance < 1e200:  # far from where squares overflow
+        return 1.0 / (X.shape[1] * variance)
     entries = X.data if issparse(X) else X
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))  # np.abs would be a copy
     # Squares of such data are outside the range of float64; a power of two brings them near 1 without rounding.

@@ -142,8 +142,7 @@ class Labels:
 
     def encode(self, y: ArrayLike) -> NDArray[np.intp]:
         """Return the codes of true labels, 0 to n - 1; any other label is an error."""
-        wanted = f"one of the classes {some(self.classes)}"
-        return encoded(label_vector(y, "y"), self.classes, "y", wanted)
+        return encoded(label_vector(y, "y"), self.classes, "y")
 
     @property
     def actions(self) -> NDArray[Any]:
@@ -186,8 +185,8 @@ class Labels:
 
     def choices(self, labels: ArrayLike) -> NDArray[np.intp]:
         """Return the choices of labels as `decode` gives them."""
-        named = f"one of the classes {some(self.classes)} nor reject_label={self.reject_label!r}"
-        found = encoded(label_vector(labels, "labels"), self.classes, "labels", named, reject=self.reject_label)
+        nor = f" nor reject_label={self.reject_label!r}"
+        found = encoded(label_vector(labels, "labels"), self.classes, "labels", nor, reject=self.reject_label)
         return choice_of(found, self.answers)
 
 
@@ -250,18 +249,22 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def encoded(
-    values: NDArray[Any], classes: NDArray[Any], name: str, wanted: str, *, reject: Any = None
+    values: NDArray[Any], classes: NDArray[Any], name: str, nor: str = "", *, reject: Any = None
 ) -> NDArray[np.intp]:
     """Return the positions of values among sorted classes, and -1 for the reject label; others are an error."""
     codes = np.full(len(values), len(classes), dtype=np.intp)
     if (values.dtype.kind in "UO") is (classes.dtype.kind in "UO"):
-        at = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
-        codes = np.where(classes[at] == values, at, len(classes))
+        at = np.minimum(classes.searchsorted(values), len(classes) - 1)
+        known = classes[at] == values
+        if known.all():
+            return at
+        codes = np.where(known, at, len(classes))
     if reject is not None:
         # a class of float32 may equal a reject label that only float64 can hold
         codes[(codes == len(classes)) & np.asarray(values == reject)] = NO_CLASS
     if (codes == len(classes)).any():
-        raise ValueError(f"{name} contains {some(np.unique(values[codes == len(classes)]))}, which is not {wanted}.")
+        odd, wanted = some(np.unique(values[codes == len(classes)])), f"one of the classes {some(classes)}{nor}"
+        raise ValueError(f"{name} contains {odd}, which is not {wanted}.")
     return codes
 
 

@@ -89,12 +89,9 @@ def read_pairs(
         truth = positions(true, known or (), "y_true", "the classes of the costs")
         return Pairs(truth, positions(predicted, names, "y_pred", "the actions"), labels)
     labels, stand_in = _labels(true, predicted, pos_label, reject_label, known)
-    wanted = f"one of the classes {some(labels.classes)}"
-    truth = encoded(true, labels.classes, "y_true", wanted)
-    others = (
-        f"{wanted} nor reject_label={labels.reject_label!r}; if it is the label of a reject, pass it as reject_label"
-    )
-    choice = encoded(predicted, labels.classes, "y_pred", others, reject=labels.reject_label)
+    truth = encoded(true, labels.classes, "y_true")
+    nor = f" nor reject_label={labels.reject_label!r}; if it is the label of a reject, pass it as reject_label"
+    choice = encoded(predicted, labels.classes, "y_pred", nor, reject=labels.reject_label)
     return Pairs(truth, choice_of(choice, labels.answers), labels, stand_in)
 
 

@@ -195,3 +195,13 @@ def test_no_calibration_row_is_novel():
 def test_a_row_that_cannot_be_scored_is_novel_beside_a_calibration_row_like_it():
     guard = Guard(None, np.append(np.arange(198.0), np.inf), rate=0.01, n=0)
     assert guard.novel([np.inf, np.nan]).all()
+
+
+def test_standardised_rows_are_scored_as_the_pipeline_scores_them():
+    X = np.random.default_rng(0).normal(3.0, 2.0, (200, 3))
+    for scaler in (StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)):
+        detector = make_pipeline(scaler, IsolationForest(random_state=0)).fit(X[:100])
+        guard = Guard.calibrated(detector, X[100:], 0.01, 100)
+        np.testing.assert_array_equal(guard.scores[-5:], np.sort(-detector.score_samples(X[100:]))[-5:])
+        odd = np.vstack([X[:2], [[np.inf, 0.0, 0.0], [1e300, 0.0, 0.0]]])
+        assert np.isposinf(guard.unusual(odd)).tolist() == [False, False, True, True]

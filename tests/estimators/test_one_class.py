@@ -219,3 +219,14 @@ def test_an_indefinite_kernel_is_reported():
     assert clf.status_ == "inaccurate"
     assert "not positive semidefinite" in str(caught[0].message)
     assert not clf.proof_.definite
+
+
+@pytest.mark.parametrize("nu", [0.02, 0.05, 0.3])
+def test_kernel_rows_made_when_needed_are_those_of_the_whole_matrix(nu):
+    X = GENERATED[:900]
+    gamma = 1.0 / (X.shape[1] * X.var())
+    ours, whole = OneClassSVM(nu=nu).fit(X), OneClassSVM(nu=nu, kernel="precomputed").fit(rbf_kernel(X, gamma=gamma))
+    assert ours.status_ == whole.status_ == "optimal"
+    assert max(ours.duality_gap_, whole.duality_gap_) < 1e-10
+    np.testing.assert_array_equal(ours.support_, whole.support_)
+    np.testing.assert_allclose(ours.score_samples(X), whole.score_samples(rbf_kernel(X, gamma=gamma)), rtol=1e-9)

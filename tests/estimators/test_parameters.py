@@ -5,9 +5,22 @@ import math
 from inspect import signature
 
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils._param_validation import validate_parameter_constraints
 
-from abstain import BartlettWegkamp, Costs, EmbeddedRejectSVC, Forced, NoveltyRejector, RejectSVC, ThresholdRejector
+from abstain import (
+    BartlettWegkamp,
+    Costs,
+    EmbeddedRejectSVC,
+    Forced,
+    LinearRejectSVC,
+    NoveltyRejector,
+    OneClassSVM,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+)
 from abstain.candidates.search import MachineSearch
 from looping import looped
 
@@ -89,3 +102,23 @@ def test_parameters_that_are_stated_once_make_a_plain_estimator(data, kind, esti
     one, other = (tokenize(estimator.fit(X, labels)) for labels in (y, 1 - y))
     assert one != other
     assert other == tokenize(estimator)  # control
+
+
+@pytest.mark.parametrize("kind", [RejectSVC, RejectSVCCV, LinearRejectSVC, OneClassSVM])
+def test_defaults_are_valid_because_only_other_parameters_are_checked(kind):
+    defaults = {name: parameter.default for name, parameter in signature(kind).parameters.items()}
+    assert kind._get_param_names() == BaseEstimator._get_param_names.__func__(kind)
+    validate_parameter_constraints(kind._parameter_constraints, defaults, caller_name=kind.__name__)
+
+
+def test_the_defaults_of_other_constructors_are_checked(data):
+    class Other(RejectSVC):
+        def __init__(self, C=-1.0, **others):
+            super().__init__(C=C, **others)
+
+        @classmethod
+        def _get_param_names(cls):
+            return ["C"]
+
+    with pytest.raises(ValueError, match="'C' parameter of Other"):
+        Other().fit(*data)

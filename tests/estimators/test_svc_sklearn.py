@@ -3,8 +3,10 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -84,3 +86,49 @@ def test_callbacks_see_the_fit(data):
     assert log[:2] == ["setup", "begin fit"]
     assert log[-3:] == [clf.predict(X).tolist(), "end fit", "teardown"]
     assert not [name for name in vars(clf) if "ctx" in name]
+
+
+FORMS = {
+    "rows in another order of memory": np.asfortranarray,
+    "lists": np.ndarray.tolist,
+    "a frame": pd.DataFrame,
+    "rows that cannot be written to": lambda X: np.frombuffer(X.tobytes()).reshape(X.shape),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_arrays_that_are_read_as_they_are_give_what_other_forms_do(data, form):
+    X, y = data
+    plain, other = RejectSVC(ASYMMETRIC).fit(X, y), RejectSVC(ASYMMETRIC).fit(form(X), y.tolist())
+    np.testing.assert_array_equal(plain.decision_function(X), other.decision_function(form(X)))
+    assert plain.n_features_in_ == other.n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, csr_matrix])
+def test_arrays_that_are_read_as_they_are_have_scikit_learns_errors(data, kind):
+    X, y = data
+    clf = RejectSVC().fit(kind(X), y)
+    hole = X.copy()
+    hole[3, 1] = np.nan
+    for wrong, labels, words in (
+        (hole, y, "Input X contains NaN"),
+        (np.where(X[0, 0] == X, np.inf, X), y, "infinity"),
+        (X[:-1], y, "inconsistent numbers of samples"),
+        (X, None, "requires y to be passed"),
+        (X[:0], y[:0], "0 sample"),
+        (X[:, :0], y, "0 feature"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            RejectSVC().fit(kind(wrong), labels)
+    with pytest.raises(ValueError, match="features, but RejectSVC is expecting"):
+        clf.predict(kind(X[:, 1:]))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        clf.predict(kind(hole))
+
+
+def test_names_of_columns_are_forgotten_by_a_fit_without_them(data):
+    X, y = data
+    clf = RejectSVC().fit(pd.DataFrame(X).add_prefix("c"), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        clf.predict(X)
+    assert not hasattr(clf.fit(X, y), "feature_names_in_")

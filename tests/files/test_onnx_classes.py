@@ -47,7 +47,7 @@ NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=0.6)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # sigmoid is not positive semidefinite
-@pytest.mark.parametrize("kernel", quick(["linear", "rbf", "laplacian", "poly", "sigmoid"], "linear", "rbf", "laplacian"))
+@pytest.mark.parametrize("kernel", quick(["linear", "rbf", "laplacian", "poly", "sigmoid"], "linear", "rbf"))
 @pytest.mark.parametrize(
     "estimator",
     [

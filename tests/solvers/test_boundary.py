@@ -120,4 +120,11 @@ def test_the_call_that_is_changed_is_right(call):
 
 
 def test_compressed_rows_that_are_right_are_accepted():
-    assert solve(data=SPARSE)[2] == "optimal"
+    assert solve(data=SPARSE)[3] == "optimal"
+
+
+def test_the_bias_of_sums_that_overflowed_is_nan():
+    rows = {name: TASK[name] for name in ("sign", "weight", "kind", "knots", "slopes")}
+    starts = np.array([0, N], dtype=np.int64)
+    expansion = np.append(np.zeros(N - 1), np.nan)
+    assert np.isnan(_native.best_biases(starts=starts, **rows, expansion=expansion)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 
 from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.kernels import size_of_rows
+from abstain.losses.margin_loss import MarginLoss
 
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
@@ -119,9 +121,9 @@ def score_rounding(
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = magnitudes(problem)
         products = beta * root
-        values = (1.0 + exponent) * np.linalg.norm(products) + np.linalg.norm(products * exponent)
+        values = (1.0 + exponent) * _length(products) + _length(products * exponent)
         values *= float(np.finfo(precision).eps)
-        return np.asarray(root * (values + 0.5 * np.finfo(np.float64).eps * np.abs(products).sum()))
+        return np.asarray(root * (values + 0.5 * sys.float_info.epsilon * np.abs(products).sum()))
 
 
 def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.float64] | None = None) -> float:
@@ -136,7 +138,11 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
     """
     error = score_rounding(problem, beta) if error is None else error
     with np.errstate(over="ignore", invalid="ignore"):
-        return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
+        return 10.0 * _length((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error)
+
+
+def _length(vector: NDArray[np.float64]) -> float:
+    return math.sqrt(vector @ vector)
 
 
 def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
@@ -145,7 +151,7 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
     if kernel.name == "precomputed":
         return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
     dense = not issparse(X)
-    centred = X - X.mean(axis=0) if dense and (kernel.name == "linear" or kernel.formula.stationary) else X
+    centred = X - X.sum(axis=0) / len(X) if dense and (kernel.name == "linear" or kernel.formula.stationary) else X
     squares = size_of_rows(kernel, centred)
     if kernel.name == "linear":
         return np.sqrt(squares), 0.0
@@ -166,7 +172,7 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     are feasible up to rounding stay as they are, on the breakpoints where they rest.
     """
     top = problem.breakpoint(problem.loss.n_knots)
-    g = np.clip(problem.sign * beta, 0.0, top)
+    g = np.minimum(np.maximum(problem.sign * beta, 0.0), top)
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
     if problem.total != 0.0:
         return _of_total(problem, beta, g, top)
@@ -203,12 +209,14 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     """
     bends_at, bends, slope = [], [], 0.0
     knots, slopes_of = problem.loss.tables()
-    bends_of = np.hstack([slopes_of[:, 1:], np.zeros((len(slopes_of), 1))]) - slopes_of
+    bends_of = -slopes_of
+    bends_of[:, :-1] += slopes_of[:, 1:]
+    by_class = isinstance(problem.loss, MarginLoss)
     for y in (-1, 1):
-        rows = np.flatnonzero((problem.sign == y) & (problem.weight > 0))
+        rows = ((problem.sign == y) & (problem.weight > 0)).nonzero()[0]
         weight: NDArray[np.float64] = problem.weight[rows]
-        kind: Any = problem.kind[rows]
-        if len(kind) and (kind == kind[0]).all():
+        kind: Any = int(y > 0) if by_class else problem.kind[rows]
+        if not by_class and len(kind) and (kind == kind[0]).all():
             kind = int(kind[0])  # one loss for the whole class need not be gathered
         for k in range(problem.loss.n_knots):
             bends_at.append(y * knots[kind, k] - expansion[rows])
@@ -221,10 +229,10 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
     flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
-    ends = [at[i] for i in (np.searchsorted(slopes, -flat), np.searchsorted(slopes, flat, "right")) if i < len(at)]
+    ends = [at[i] for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
     if slope >= -flat:
         ends = ends[1:]
-    return float(np.mean(ends)) if ends else 0.0
+    return float(np.mean(ends)) if len(ends) > 1 else float(ends[0]) if ends else 0.0
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:

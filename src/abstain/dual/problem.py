@@ -54,18 +54,13 @@ class RowLosses:
 
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Return the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
-        of_kind = self._breakpoints[:, k]
-        if (of_kind == of_kind[0]).all():  # need not be gathered
-            return np.asarray(self.weight * of_kind[0])
-        return np.asarray(self.weight * of_kind[self.kind])
+        of_kind = self._breakpoints[k]
+        return np.asarray(self.weight * (of_kind if isinstance(of_kind, float) else of_kind[self.kind]))
 
     def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
-        walls = np.full((len(self._dual_slopes), 1), np.inf)
-        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])
-        if (slopes == slopes[0]).all():
-            return slopes[0][piece + 1]
-        return slopes[self.kind, piece + 1]
+        slopes = self._walled_slopes
+        return slopes[piece + 1] if slopes.ndim == 1 else slopes[self.kind, piece + 1]
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
@@ -85,8 +80,18 @@ class RowLosses:
         return self.loss.tables()[0][:, ::-1]
 
     @cached_property
-    def _breakpoints(self) -> NDArray[np.float64]:
-        return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
+    def _walled_slopes(self) -> NDArray[np.float64]:
+        """The slopes of each kind's phi between infinite ones; one line if all kinds have the same."""
+        slopes = np.full((len(self._dual_slopes), self.loss.n_knots + 2), np.inf)
+        slopes[:, 1:-1] = self._dual_slopes
+        slopes[:, -1] = -np.inf
+        return slopes[0] if (slopes == slopes[0]).all() else slopes
+
+    @cached_property
+    def _breakpoints(self) -> list[float | NDArray[np.float64]]:
+        """The breakpoints of each kind's phi, an array for each of them; a number if all kinds have the same."""
+        columns = (-self.loss.tables()[1][:, ::-1]).T
+        return [0.0, *(float(one[0]) if (one == one[0]).all() else one for one in columns)]
 
     def sets(self, beta: NDArray[np.float64], atol: float = ROUNDING) -> NDArray[np.int8]:
         """Return each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
@@ -163,7 +168,7 @@ class DualProblem(RowLosses):
         n = self.X.shape[0]
         if self.kernel.name == "precomputed" and self.X.shape != (n, n):
             raise ValueError(f'X must be a square Gram matrix for kernel="precomputed"; its shape is {self.X.shape}.')
-        if self.sign.shape != (n,) or not np.isin(self.sign, (-1, 1)).all():
+        if self.sign.shape != (n,) or not (np.abs(self.sign) == 1).all():
             raise ValueError(f"sign must be -1 or +1 for each of the {n} rows.")
         if self.weight.shape != (n,) or not (self.weight >= 0).all() or not np.isfinite(self.weight.sum()):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,11 +80,12 @@ def dual_value_of(
     knots: Sequence[Any], slopes: Sequence[Any], g: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return phi(g) for `weight` times the loss with these knots and slopes."""
-    total, start = np.zeros(np.broadcast_shapes(g.shape, weight.shape)), 0.0
+    total: Any = 0.0
+    start: Any = 0.0
     for knot, slope in zip(reversed(knots), reversed(slopes), strict=True):
-        total += knot * np.clip(g - weight * start, 0.0, weight * (-slope - start))
+        total = total + knot * np.minimum(np.maximum(g - weight * start, 0.0), weight * (-slope - start))
         start = -slope
-    return total
+    return np.asarray(total)
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,10 @@ class MarginLoss:
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the knots and the slopes as arrays (2, K); row 0 is the negative class."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         both = (self.negative, self.positive)
         return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])
 

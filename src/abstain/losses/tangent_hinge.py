@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -237,12 +238,14 @@ def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
     return tuple(tangent_hinge(sorted({*row})) for row in tangents.tolist())
 
 
+@cache
 def hinge() -> MarginLoss:
     """Return ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
     loss = PiecewiseLinear(knots=(1.0,), slopes=(-1.0,))
     return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)
 
 
+@cache
 def origin_hinge() -> MarginLoss:
     """Return ``|-z|_+`` for both classes: the hinge of a margin of 0, as the machine of one class has it."""
     loss = PiecewiseLinear(knots=(0.0,), slopes=(-1.0,))

@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.compressed import native_matrix
-from abstain.dual.certificate import best_bias
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, PartSolutions, Status
@@ -74,14 +73,14 @@ class Solver(ABC):
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
-        beta, expansion, status, iterations, _ = _native.solve(
+        beta, expansion, bias, status, iterations = _native.solve(
             **native_problem(problem),
             total=float(problem.total),
             start=None if start is None else np.require(start, np.float64, ["C", "A"]),
             report=self.progress,
             **self._settings,
         )
-        return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
+        return DualSolution(beta, bias, expansion, Status(status), iterations)
 
     def solve_many(
         self,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
@@ -27,6 +27,7 @@ def with_parameters(estimator: type[T]) -> type[T]:
     made: Any = dataclass(eq=False, repr=False, match_args=False)(estimator)
     known = {parameter.name: parameter.type for parameter in fields(made) if parameter.init}
     made._parameters = known  # noqa: SLF001 (for estimators that inherit them)
+    made._defaults = {name: getattr(made, name) for name in known if hasattr(made, name)}  # noqa: SLF001
     made.__annotations__ = own
     for name in ("__dataclass_fields__", "__dataclass_params__", "__replace__"):  # the last one from Python 3.13 on
         if name in vars(made):
@@ -67,12 +68,27 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 class SolverParameters:
     """How long a solver may run, and to what tolerance."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]]
+
     _: KW_ONLY
     tol: float = 1e-3
     max_iter: int = 10_000_000
     time_limit: float | None = None
     n_jobs: int | None = None
     verbose: bool = False
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn reads the signature of the constructor at every fit."""
+        known = vars(cls).get("_parameters")
+        return super()._get_param_names() if known is None else sorted(known)  # type: ignore[misc,no-any-return]
+
+    def _validate_params(self) -> None:
+        """Check the parameters as scikit-learn does, except those that still are the default, which is valid."""
+        defaults = vars(type(self)).get("_defaults", {})
+        given = {name: getattr(self, name) for name in self._get_param_names()}
+        changed = {name: value for name, value in given.items() if name not in defaults or value is not defaults[name]}
+        validate_parameter_constraints(self._parameter_constraints, changed, caller_name=type(self).__name__)
 
 
 @with_parameters

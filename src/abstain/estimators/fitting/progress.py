@@ -47,7 +47,7 @@ class FitTask:
         self.line = SearchLine(type(estimator).__name__, 0, shown=verbose, unit="machines")
         self.first = self.least = math.nan
         self.context: Any = None
-        if hasattr(estimator, "_init_callback_context"):
+        if any(hasattr(estimator, name) for name in ("_skl_callbacks", "_parent_callback_ctx")):  # else nobody listens
             self.context = estimator._init_callback_context(max_subtasks=None)  # noqa: SLF001 (the documented hook)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
 

@@ -71,7 +71,8 @@ class Posed:
         """Return the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
         if self.as_posed:
             return solved.expansion(self.problem.X, n_jobs)
-        return self.machine(solved).expansion(self.X[self.kept], n_jobs)
+        rows = self.X if len(self.kept) == self.X.shape[0] else self.X[self.kept]
+        return self.machine(solved).expansion(rows, n_jobs)
 
     def machine(self, solved: KernelMachine) -> KernelMachine:
         """Return the machine of the problem with indices among all training rows."""
@@ -111,8 +112,7 @@ def centrable(kernel: Kernel, X: Matrix) -> Matrix:
     """
     if not issparse(X) or not (kernel.name == "linear" or kernel.formula.stationary):
         return X
-    sizes = size_of_rows(kernel, X)
-    scale = kernel.gamma
+    sizes, scale = size_of_rows(kernel, X), kernel.gamma
     if kernel.name == "linear":
         centre = np.asarray(X.mean(axis=0)).ravel()
         scale = 1.0 / max(float(sizes.mean() - centre @ centre), np.finfo(np.float64).tiny)

@@ -231,7 +231,9 @@ class Training:
         """
         used = self.sample_weight if trains is None else self.sample_weight * trains
         with np.errstate(over="ignore"):
-            weight = C * used * self._class_weights(used)[self.code]
+            weight = C * used
+            if self.parameters.class_weight is not None:
+                weight *= self._class_weights(used)[self.code]
             staked = weight if self.stakes is None else weight * self.stakes
             total = float(np.sum(staked) * max(loss.steepest for loss in self.losses))
         if not np.isfinite(total):
@@ -254,8 +256,6 @@ class Training:
         "balanced" counts rows by their sample weights, so that a weight of 2 is the same as a repeated row.
         """
         class_weight, known = self.parameters.class_weight, self.rule.labels.classes.tolist()
-        if class_weight is None:
-            return np.ones(self.n_classes)
         if isinstance(class_weight, str):
             held = np.array([used[self.code == k].sum() for k in range(self.n_classes)])
             # 0 is reported by `weights`

@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
@@ -116,12 +117,20 @@ class Guard:
     @property
     def least_known(self) -> float:
         """The least p-value above the rate: (k + 1) / (m + 1), k the largest number with k / (m + 1) <= rate."""
-        k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
-        return (k + 1.0) / (self.m + 1.0)
+        return (self._most + 1.0) / (self.m + 1.0)
+
+    @property
+    def _most(self) -> int:
+        return int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
 
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Return True for the rows that are rejected as novel."""
-        return np.asarray(self.p_value(unusual) <= self.rate)
+        s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
+        most, found = self._most, np.zeros(s.shape, dtype=bool)
+        if most:
+            beyond = s > self.levels[1][self.m - most]  # the only ones whose p-value can be so small
+            found[beyond] = self.p_value(s[beyond]) <= self.rate
+        return found
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
         """Return True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
@@ -174,10 +183,12 @@ def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
 def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
     rows, last = X, detector
     if isinstance(detector, Pipeline):
+        named = any(hasattr(step, "feature_names_in_") for _, step in detector.steps)
         for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
-            rows = rows if step in (None, "passthrough") else step.transform(rows)
+            if step not in (None, "passthrough"):
+                rows = step.transform(rows) if named else _transformed(step, rows)
         last = detector[-1]
-    usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
+    usable = _usable(rows, last)
     scored, inside = np.full(len(usable), np.inf), rows
     if not usable.all():
         if not usable.any():
@@ -190,12 +201,23 @@ def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
     return scored
 
 
-def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_]:
+def _transformed(step: Any, rows: Any) -> Any:
+    """Return the rows after a transformer; the checks of a StandardScaler take longer than its arithmetic."""
+    if type(step) is not StandardScaler or type(rows) is not np.ndarray or rows.dtype != np.float64:
+        return step.transform(rows)
+    if rows.ndim != 2 or rows.shape[1] != step.n_features_in_:
+        return step.transform(rows)  # an error
+    rows = rows - step.mean_ if step.with_mean else rows
+    return rows / step.scale_ if step.with_std else rows
+
+
+def _usable(rows: Any, detector: Any) -> NDArray[np.bool_]:
     """Return True for rows of finite numbers that float32 can hold, and for all rows that are not numbers."""
     rows = rows.tocsr() if issparse(rows) else np.asarray(rows)
     values, n = rows.data if issparse(rows) else rows, number_of_rows(rows)
     if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
         return np.ones(n, dtype=bool)  # nan is not <= LARGEST
+    nan = bool(get_tags(detector).input_tags.allow_nan)
     beyond = ~((np.abs(values) <= LARGEST) | (nan & np.isnan(values)))
     if issparse(rows):
         return np.isin(np.arange(n), np.repeat(np.arange(n), np.diff(rows.indptr))[beyond], invert=True)

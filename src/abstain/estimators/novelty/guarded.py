@@ -87,7 +87,12 @@ class Guarded(Fitted):
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
-        return self.rule.names[np.where(novel, novel_action(self.rule), self._own_rule.positions(label))]
+        names, own = self.rule.names, self._own_rule
+        if label.dtype == names.dtype and (
+            not own.labels.rejects or own.labels.reject_label == self.rule.labels.reject_label
+        ):
+            return np.where(novel, names[novel_action(self.rule)], label) if novel.any() else label
+        return names[np.where(novel, novel_action(self.rule), own.positions(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""

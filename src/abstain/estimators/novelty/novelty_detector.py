@@ -69,6 +69,10 @@ class Columns:
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
         z, logged = X - self.origin, self.floor > 0.0
+        if not logged.any():
+            z -= self.centre
+            z /= self.spread
+            return z
         below = z < np.where(logged, self.floor, -np.inf)
         if at_floor := bool(below.any()):
             f = np.broadcast_to(self.floor, z.shape)[below]
@@ -146,9 +150,10 @@ class FittedDetector:
     def unusual(self, X: Array) -> Array:
         """Return how unusual each row is, a positive number."""
         residual, far = self.parts(X)
-        sizes = np.column_stack([residual.max(axis=1), far])
+        largest = residual[np.arange(len(X)), residual.argmax(axis=1)]  # faster than max(axis=1)
         with np.errstate(divide="ignore"):
-            v = (np.log(sizes / self.units) / self.excess).max(axis=1)
+            parts = zip((largest, far), self.units, self.excess, strict=True)
+            v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
 

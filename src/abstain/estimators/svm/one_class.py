@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -175,7 +176,8 @@ class OneClassSVM(
         known, X, as_posed = posed_rows(kernel, rows, kept)
         sign, total = np.ones(len(kept), dtype=np.int8), float(self.nu) * float(weight.sum())
         size = np.abs(known.diagonal(X))
-        unit = _power_of_two(total * (float(np.median(size)) or float(size.max())))
+        usual = float(size[0]) if (size == size[0]).all() else float(np.median(size))
+        unit = _power_of_two(total * (usual or float(size.max())))
         # no coefficient exceeds the total, so weights need not; this keeps the losses of rows that may have none small
         weight = np.minimum(weight[kept], total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
@@ -225,7 +227,7 @@ def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np
 
 def _power_of_two(size: float) -> float:
     """Return the power of two next to a size: dividing and multiplying numbers by it does not round."""
-    return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if 0.0 < size < np.inf else 1.0
+    return 2.0 ** max(-1000, min(math.frexp(size)[1], 1000)) if 0.0 < size < math.inf else 1.0
 
 
 def _in_units(unit: float, machine: KernelMachine, proof: Proof) -> tuple[KernelMachine, Proof]:
