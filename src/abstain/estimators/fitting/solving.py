@@ -16,7 +16,8 @@ from abstain.dual.certificate import Certificate, best_bias, certify, feasible, 
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, Proof, Status, certified_gap
 from abstain.estimators.fitting.definiteness import is_indefinite
-from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma, size_of_rows
+from abstain.gammas import resolve_gamma
+from abstain.kernels import Kernel, Matrix, called_kernel, size_of_rows
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
@@ -95,9 +96,8 @@ def resolved_kernel(
     if callable(parameters.kernel):
         return parameters.kernel
     kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
-    if not kernel.formula.takes_gamma:
-        return kernel
-    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight, kernel.name))
+    takes_gamma = kernel.formula.takes_gamma
+    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight, kernel.name)) if takes_gamma else kernel
 
 
 def centrable(kernel: Kernel, X: Matrix) -> Matrix:
