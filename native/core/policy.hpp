@@ -139,6 +139,10 @@ inline constexpr double share_that_stays = 0.7;
 // for it (commit 6ca748e). x1.0 at 32 (d = 40), x0.8 at 128 for a short fit (d = 100, n = 3000, C = 10).
 inline constexpr Index features_worth_caching = 64;
 
+// Sums of |x_k - y_k| of sparse rows below this share of the sums of |x_k| and |y_k| are taken from differences: from overlaps,
+// they would lose more than three bits. Rows with few entries in common, the usual ones, have shares near 1.
+inline constexpr double cancelled_share = 0.125;
+
 // Largest |x|^2 / 2 of the scaled, centred rows up to which distances are taken by products: beyond, rounding in
 // float changes an exponent by more than 512 / 2^23 = 6e-5, and the kernel value by that share.
 inline constexpr double far_spread = 512;

@@ -4,15 +4,28 @@
 #include <cmath>
 
 #include "lanes/lanes.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 namespace {
 constexpr Index batch = 64;  // rows computed between two checks of the clock
+
+double merged_distance(const SparseRows& X, Index i, const SparseRows& Y, Index j) {
+    double sum = 0;
+    Index a = X.starts[i], b = Y.starts[j];
+    const Index last_a = X.starts[i + 1], last_b = Y.starts[j + 1];
+    while (a < last_a || b < last_b) {
+        const Index k = a < last_a ? X.columns[a] : X.features, l = b < last_b ? Y.columns[b] : Y.features;
+        sum += std::abs((k <= l ? X.values[a] : 0) - (l <= k ? Y.values[b] : 0));
+        a += k <= l, b += l <= k;
+    }
+    return sum;
+}
 }  // namespace
 
 SparseColumns::SparseColumns(const KernelSpec& spec, const SparseRows& X)
-    : spec_(spec), norm_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0) {
+    : spec_(spec), X_(X), norm_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0) {
     const Index stored = X.starts[X.rows];
     for (Index e = 0; e < stored; ++e) ++starts_[X.columns[e] + 1];
     for (Index k = 0; k < X.features; ++k) starts_[k + 1] += starts_[k];
@@ -38,8 +51,10 @@ void SparseColumns::overlaps(const SparseRows& from, Index row, double* out) con
     }
 }
 
-double SparseColumns::value(double overlap, double norm, Index j, bool same) const {
-    const double distance = same ? 0 : std::max(norm + norm_[j] - 2 * overlap, 0.0);
+double SparseColumns::value(const SparseRows& from, Index row, double norm, double overlap, Index j, bool same) const {
+    double distance = same ? 0 : std::max(norm + norm_[j] - 2 * overlap, 0.0);
+    if (spec_.name == KernelName::laplacian && !same && distance < policy::cancelled_share * (norm + norm_[j]))
+        distance = merged_distance(from, row, X_, j);
     return spec_.value(spec_.scale() * overlap, spec_.scale() * distance);
 }
 
@@ -49,7 +64,7 @@ void sparse_values(const KernelSpec& spec, const SparseRows& X, const SparseRows
         pool.run(std::min(batch, X.rows - first), [&](Index p) {
             double* to = out + (first + p) * Y.rows;
             columns.overlaps(X, first + p, to);
-            for (Index j = 0; j < Y.rows; ++j) to[j] = columns.value(to[j], own.norm(first + p), j, false);
+            for (Index j = 0; j < Y.rows; ++j) to[j] = columns.value(X, first + p, own.norm(first + p), to[j], j, false);
         });
 }
 
@@ -59,7 +74,7 @@ SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double c
 void SparseKernel::make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const {
     columns_.overlaps(X_, i, scratch);
     for (std::size_t c = 0; c < columns.size(); ++c)
-        out[c] = columns_.value(scratch[columns[c]], columns_.norm(i), columns[c], columns[c] == i);
+        out[c] = columns_.value(X_, i, columns_.norm(i), scratch[columns[c]], columns[c], columns[c] == i);
     std::fill(out + columns.size(), out + padded, 0.0);
 }
 

@@ -16,7 +16,7 @@
 
 namespace abstain {
 
-// Some rows by columns, and their kernel values with other rows. The columns of a row must be different.
+// Some rows by columns, and their kernel values with other rows. The columns of a row must ascend.
 class SparseColumns {
   public:
     SparseColumns(const KernelSpec& spec, const SparseRows& X);
@@ -25,11 +25,12 @@ class SparseColumns {
     double norm(Index i) const { return norm_[i]; }  // overlap of the row with itself
     // The overlap of a row of `from` with every row here.
     void overlaps(const SparseRows& from, Index row, double* out) const;
-    // k(x, x_j) from the overlap of x and x_j; same: whether x is x_j
-    double value(double overlap, double norm, Index j, bool same) const;
+    // k(x, x_j) for a row x of `from`, from its norm and the overlap; same: whether x is x_j
+    double value(const SparseRows& from, Index row, double norm, double overlap, Index j, bool same) const;
 
   private:
     KernelSpec spec_;
+    SparseRows X_;
     std::vector<double> norm_;
     std::vector<double> values_;
     std::vector<std::int32_t> rows_;
@@ -43,7 +44,7 @@ class SparseKernel final : public KernelMatrix<double> {
   public:
     SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return columns_.value(columns_.norm(i), columns_.norm(i), i, true); }
+    double diagonal(Index i) const override { return columns_.value(X_, i, columns_.norm(i), columns_.norm(i), i, true); }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const SparseVector& coef, double* sums) override;

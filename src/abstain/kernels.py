@@ -181,17 +181,24 @@ def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float6
 
 
 def _sparse_distances(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
-    """Compute sum |x_k - y_k| = |x| + |y| - 2 sum min(|x_k|, |y_k|), the last over entries of the same sign."""
+    """Compute sum |x_k - y_k| = |x| + |y| - 2 sum min(|x_k|, |y_k|), the last over entries of the same sign.
+
+    Where these cancel, which they do far from the origin, distances are sums of differences.
+    """
     X.sum_duplicates()
     Y.sum_duplicates()
     columns = Y.tocsc()
-    distances = np.add.outer(*(np.asarray(abs(one).sum(axis=1)).ravel() for one in (X, Y)))
+    sizes = np.add.outer(*(np.asarray(abs(one).sum(axis=1)).ravel() for one in (X, Y)))
+    distances = sizes.copy()
     for i, (first, last) in enumerate(pairwise(X.indptr)):
         shared = columns[:, X.indices[first:last]]
         x = np.repeat(X.data[first:last], np.diff(shared.indptr))
         overlap = np.abs(np.clip(shared.data, np.minimum(x, 0.0), np.maximum(x, 0.0)))
         distances[i] -= 2.0 * np.bincount(shared.indices, overlap, Y.shape[0])
-    return np.maximum(distances, 0.0)
+        near = np.flatnonzero(distances[i] < 0.125 * sizes[i])
+        if len(near):
+            distances[i, near] = cdist(X[i : i + 1].toarray(), Y[near].toarray(), "cityblock")[0]
+    return distances
 
 
 def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:

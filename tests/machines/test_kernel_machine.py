@@ -62,6 +62,15 @@ def test_values_of_machines_are_those_of_the_kernel(kernel, stored, rows):
     assert kernel_machine.kernel_values(kernel, X[:0], vectors).shape == (0, 9)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("shift", [1e4, 1e8])
+def test_laplacian_distances_survive_far_from_the_origin(shift, kind):
+    X, vectors = (np.round(rows * 16) / 16 for rows in (NEW, VECTORS))  # so that the shift itself rounds nothing
+    kernel, far = Kernel("laplacian", 0.3), (kind(X + shift), kind(vectors + shift))
+    for values in (kernel_machine.kernel_values(kernel, *far), kernel(*far)):
+        np.testing.assert_allclose(values, kernel(X, vectors), rtol=1e-12)
+
+
 def test_a_precomputed_kernel_takes_a_column_per_training_row():
     machine = KernelMachine(Kernel("precomputed"), np.empty((0, 0)), COEF[:2], 0.5, np.array([1, 4]), 5)
     block = RNG.normal(size=(3, 5))

@@ -17,7 +17,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, Proof, Status, certified_gap
 from abstain.estimators.fitting.definiteness import is_indefinite
 from abstain.gammas import resolve_gamma
-from abstain.kernels import Kernel, Matrix, called_kernel, size_of_rows
+from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
@@ -106,17 +106,16 @@ def centrable(kernel: Kernel, X: Matrix) -> Matrix:
     ::
 
         |x - y|^2 = |x|^2 - 2 x.y + |y|^2      loses eps max|x|^2, in units of 1 / gamma (of the variance if linear)
-        sum |x_k - y_k| from sums of |x_k|     loses eps max sum |x_k|
 
     Such rows have few zeros, so the dense matrix is not much larger. Dense rows are always centred.
     """
-    if not issparse(X) or not (kernel.name == "linear" or kernel.formula.stationary):
+    if not issparse(X) or kernel.name not in ("linear", "rbf"):
         return X
-    sizes, scale = size_of_rows(kernel, X), kernel.gamma
+    squares, scale = Kernel("linear").diagonal(X), kernel.gamma
     if kernel.name == "linear":
         centre = np.asarray(X.mean(axis=0)).ravel()
-        scale = 1.0 / max(float(sizes.mean() - centre @ centre), np.finfo(np.float64).tiny)
-    lost = np.finfo(np.float64).eps * float(sizes.max(initial=0.0)) * scale
+        scale = 1.0 / max(float(squares.mean() - centre @ centre), np.finfo(np.float64).tiny)
+    lost = np.finfo(np.float64).eps * float(squares.max(initial=0.0)) * scale
     return X if lost <= CANCELLED else np.ascontiguousarray(X.toarray())
 
 
