@@ -81,7 +81,7 @@ class SolverParameters:
     def _get_param_names(cls) -> list[str]:
         """Return the names of the parameters; scikit-learn reads the signature of the constructor at every fit."""
         known = vars(cls).get("_parameters")
-        return super()._get_param_names() if known is None else sorted(known)  # type: ignore[misc,no-any-return]
+        return super()._get_param_names() if known is None else sorted(known)  # type: ignore[misc]
 
     def _validate_params(self) -> None:
         """Check the parameters as scikit-learn does, except those that still are the default, which is valid."""

@@ -38,17 +38,11 @@ def checked_rows(
 
 def _as_read(X: Any, y: Any, dtypes: tuple[type, ...], *, sparse: bool) -> bool:
     """Whether scikit-learn's checks, which take longer than a small fit, would return X and y as they are."""
-    if type(X) is np.ndarray:
-        plain, entries = X.flags.c_contiguous and X.flags.aligned, X
-    else:
-        plain = sparse and type(X) in (csr_array, csr_matrix) and type(X.data) is np.ndarray
-        entries = X.data if plain else np.empty(0)
-    if not plain or X.ndim != 2 or 0 in X.shape or entries.dtype not in dtypes:
+    entries = X.data if sparse and type(X) in (csr_array, csr_matrix) else X
+    if type(entries) is not np.ndarray or entries.dtype not in dtypes or X.ndim != 2 or 0 in X.shape:
         return False
-    if type(y) is np.ndarray:
-        if y.shape != X.shape[:1] or y.dtype.kind not in "biuU":
-            return False
-    elif not (isinstance(y, str) and y == "no_validation"):
+    labelled = type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuU"
+    if not (labelled or (isinstance(y, str) and y == "no_validation")):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(entries.sum()))  # if not, the sum may have overflowed, or there is an error to raise
