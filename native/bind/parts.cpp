@@ -51,10 +51,10 @@ struct OwnParts {
 void bind_parts(nb::module_& m) {
     m.def(
         "solve_parts",
-        [](std::optional<Matrix> X, std::optional<Matrix> gram, const std::string& kernel, double gamma, double coef0, int degree,
-           View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes,
+        [](std::optional<Matrix> X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int64_t, 1> rows,
+           View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes,
            const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
-           nb::object report) {
+           nb::object report, std::optional<Matrix> gram) {
             const PartedRows data = parted_rows(X, gram);
             const OwnParts own(rows, starts, row_count(data));
             const Parts parts = own.view();
@@ -70,14 +70,15 @@ void bind_parts(nb::module_& m) {
             for (const Status s : answers.status) status.append(word(s));
             return nb::make_tuple(to_numpy(std::move(answers.beta)), status, to_numpy(std::move(answers.iterations)));
         },
-        "X"_a.none().noconvert(), "gram"_a.none().noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(),
-        "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
-        "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+        "X"_a.none().noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(), "starts"_a.noconvert(),
+        "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
+        "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none(),
+        "gram"_a.none().noconvert() = nb::none());
 
     m.def(
         "expand_parts",
-        [](std::optional<Matrix> X, std::optional<Matrix> gram, View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Vector coef,
-           const std::string& kernel, double gamma, double coef0, int degree, int threads) {
+        [](std::optional<Matrix> X, View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Vector coef, const std::string& kernel,
+           double gamma, double coef0, int degree, int threads, std::optional<Matrix> gram) {
             const PartedRows data = parted_rows(X, gram);
             const OwnParts own(rows, starts, row_count(data));
             const Parts parts = own.view();
@@ -90,8 +91,8 @@ void bind_parts(nb::module_& m) {
             });
             return to_numpy(std::move(out));
         },
-        "X"_a.none().noconvert(), "gram"_a.none().noconvert(), "rows"_a.noconvert(), "starts"_a.noconvert(), "coef"_a.noconvert(),
-        "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
+        "X"_a.none().noconvert(), "rows"_a.noconvert(), "starts"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a,
+        "coef0"_a, "degree"_a, "threads"_a, "gram"_a.none().noconvert() = nb::none());
 
     m.def(
         "gram",  // each row is longer than their number, by values that mean nothing
