@@ -140,8 +140,9 @@ Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome,
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
     exact_kernel();
-    Outcome outcome = decompose<double>(
-        problem, start, {std::min(tol, policy::nearly_right), policy::steps_before_active_set * n}, budget);
+    const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : policy::nearly_right;
+    Outcome outcome =
+        decompose<double>(problem, start, {std::min(tol, nearly_right), policy::steps_before_active_set * n}, budget);
     if (outcome.status == Status::time_limit || budget.empty() || watch_.expired()) return outcome;
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
