@@ -167,6 +167,7 @@ template <class T>
 Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget) {
     Settings first = settings;
     first.on_demand = true;
+    first.working_set = static_cast<int>(policy::rows_on_demand);  // where the matrix is in memory
     first.max_iterations = std::min(settings.max_iterations, policy::steps_on_demand * problem.size);
     Outcome outcome = decompose<T>(problem, start, first, budget);
     const Index left = budget.at_most(settings.max_iterations - outcome.iterations);

@@ -1,4 +1,4 @@
-"""Fit and certify the machines of all pairs of classes: small ones together in a few calls, the others one by one."""
+"""Fit and certify the machines of several classes: small problems together in a few calls, the others one by one."""
 
 from __future__ import annotations
 
@@ -52,6 +52,24 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
     work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
     for p, fit in zip(rest, _apart(solver, began, shared, work, len(pairs)), strict=True):
         found[p] = fit
+    return [fit for fit in found if fit is not None]
+
+
+def fitted_classes(solver: Any, posed: Sequence[Posed]) -> list[FittedMachine]:
+    """Fit the machine of each class against the rest, all problems over the same rows."""
+    began, shared = time.monotonic(), posed[0]
+    problems = [one.problem for one in posed]
+    found: list[FittedMachine | None] = [None] * len(posed)
+    few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
+    gram = shared_values(solver, shared) if few and _can_be_solved_together(solver, shared) else None
+    if gram is not None:
+        found, first = _together(solver, Parts.of_all(problems, gram), shared.kept)
+    else:
+        first = {p: answer for p, (answer,) in enumerate(solver.solve_many(problems))}
+    for p, one in enumerate(posed):
+        if found[p] is None:
+            alone = solved(within(solver, began), one, None, first.get(p))
+            found[p] = FittedMachine.of(shared.kept, alone, solver.tol)
     return [fit for fit in found if fit is not None]
 
 
@@ -110,9 +128,9 @@ def shared_values(
 def _together(
     solver: SMO, parts: Parts, kept: NDArray[np.intp]
 ) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
-    """Solve pairs in one call and certify them by sums in float64 that are computed apart from the solver.
+    """Solve parts in one call and certify them by sums in float64 that are computed apart from the solver.
 
-    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
+    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a part is
     certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
     """
     whole = parts.whole
@@ -120,7 +138,8 @@ def _together(
     beta = answers.beta
     finite = np.isfinite(beta)
     usable = beta if finite.all() else np.where(finite, beta, 0.0)
-    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, coef=usable, gram=parts.gram, n_jobs=solver.n_jobs)
+    rows = parts.rows, parts.starts
+    F = expand_parts(whole.kernel, whole.X, *rows, coef=usable, gram=parts.gram, n_jobs=solver.n_jobs)
     bias = part_biases(parts, F)
     known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
@@ -131,13 +150,13 @@ def _together(
     solutions = {}
     for part, certificate in enumerate(known.certificates()):
         status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
-        own, rows = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
+        own, at = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
         if proven[part]:
             numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
             fits.append(FittedMachine(vectors[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
         else:
             fits.append(None)
-            solutions[part] = DualSolution(beta[rows], b, F[rows], status, iterations)
+            solutions[part] = DualSolution(beta[at], b, F[at], status, iterations)
     return fits, solutions
 
 
