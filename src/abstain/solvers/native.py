@@ -142,7 +142,8 @@ class Solver(ABC):
             report=self.progress,
             **self._settings,
         )
-        return PartSolutions(beta, [Status(word) for word in status], iterations)
+        named = {word: Status(word) for word in set(status)}
+        return PartSolutions(beta, [named[word] for word in status], iterations)
 
 
 @dataclass(frozen=True)

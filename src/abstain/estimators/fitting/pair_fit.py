@@ -63,7 +63,7 @@ def fitted_classes(solver: Any, posed: Sequence[Posed]) -> list[FittedMachine]:
     few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
     gram = shared_values(solver, shared) if few and _can_be_solved_together(solver, shared) else None
     if gram is not None:
-        found, first = _together(solver, Parts.of_all(problems, gram), shared.kept)
+        found, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
     else:
         first = {p: answer for p, (answer,) in enumerate(solver.solve_many(problems))}
     for p, one in enumerate(posed):
@@ -145,18 +145,19 @@ def _together(
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
     support = np.flatnonzero(beta)
     coef, vectors = beta[support], kept[parts.rows[support]]
-    ends, starts = np.searchsorted(support, parts.starts).tolist(), parts.starts.tolist()
+    ends, optimal = np.searchsorted(support, parts.starts).tolist(), Status.OPTIMAL.value
     fits: list[FittedMachine | None] = []
+    arrays = (bias, known.primal, known.dual, known.relative_gap, known.violation, answers.iterations, proven)
+    numbers = zip(*(array.tolist() for array in arrays), strict=True)
+    for part, (b, primal, dual, gap, violation, steps, good) in enumerate(numbers):
+        own = slice(ends[part], ends[part + 1])
+        proof = Proof(primal, dual, gap, violation, optimal, steps) if good else None
+        fits.append(None if proof is None else FittedMachine(vectors[own], coef[own], b, None, proof))
     solutions = {}
-    for part, certificate in enumerate(known.certificates()):
-        status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
-        own, at = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
-        if proven[part]:
-            numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
-            fits.append(FittedMachine(vectors[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
-        else:
-            fits.append(None)
-            solutions[part] = DualSolution(beta[at], b, F[at], status, iterations)
+    for part in np.flatnonzero(~proven).tolist():
+        at = slice(parts.starts[part], parts.starts[part + 1])
+        ended = answers.status[part], int(answers.iterations[part])
+        solutions[part] = DualSolution(beta[at], float(bias[part]), F[at], *ended)
     return fits, solutions
 
 
