@@ -253,19 +253,26 @@ def _parts(choices: Choices, n: int) -> tuple[dict[str, Any], int]:
     return {"rows": rows, "starts": starts}, int(starts[-1])
 
 
+def _parted(choices: Choices, n: int, d: int) -> dict[str, Any]:
+    """Rows, or their kernel values, perhaps with longer rows."""
+    if choices.below(2):
+        return {"X": choices.numbers(n, d)}
+    return {"X": None, "gram": choices.numbers(n, n + choices.below(3) - 1)}
+
+
 def _solve_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
     n, d = 1 + choices.below(40), choices.below(6)
     parts, total = _parts(choices, n)
     if choices.below(32) == 31:  # parts of 1,000 rows and more have a way of their own
         parts, total = {"rows": np.arange(1100) % n, "starts": np.array([0, 1100])}, 1100
-    given = {"X": choices.numbers(n, d), **parts, **_kernel(choices), "gamma": _gamma(choices)}
+    given = {**_parted(choices, n, d), **parts, **_kernel(choices), "gamma": _gamma(choices)}
     return "solve_parts", {**given, **_task(choices, total), **_limits(choices)}
 
 
 def _expand_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
     n, d = 1 + choices.below(70), choices.below(20)
     parts, total = _parts(choices, n)
-    given = {"X": choices.numbers(n, d), **parts, "coef": choices.numbers(total), "gamma": _gamma(choices)}
+    given = {**_parted(choices, n, d), **parts, "coef": choices.numbers(total), "gamma": _gamma(choices)}
     return "expand_parts", {**given, **_kernel(choices), "threads": choices.below(4)}
 
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aligned.hpp"
 #include "thread_pool.hpp"
 #include "watch.hpp"
 
@@ -29,6 +30,13 @@ template <class T> nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return {kept->data(), {kept->size()}, owner};
+}
+
+// The first `rows` rows of a matrix, whose memory goes back to where the core keeps it for the next fit.
+inline nb::ndarray<nb::numpy, double, nb::ndim<2>> to_numpy(Aligned<double>&& values, Index rows, Index columns) {
+    auto* kept = new Aligned<double>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Aligned<double>*>(p); });
+    return {kept->data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, owner};
 }
 
 inline void require(bool holds, const char* rule) {

@@ -1,4 +1,5 @@
 // Problems over parts of the same rows.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <limits>
@@ -13,6 +14,17 @@ namespace abstain::bind {
 namespace {
 
 using Indices = View<std::int64_t, 1>;
+
+// Dense rows, or a Gram matrix, whose rows may be longer than their number.
+PartedRows parted_rows(const std::optional<Matrix>& X, const std::optional<Matrix>& gram) {
+    require(X.has_value() != gram.has_value(), "either X or gram must be given");
+    if (X) return dense_rows(*X);
+    require(gram->shape(0) > 0 && gram->shape(0) <= gram->shape(1), "gram must have at least one row, and no fewer columns");
+    return GramRows{gram->data(), static_cast<Index>(gram->shape(0)), static_cast<Index>(gram->shape(1))};
+}
+Index row_count(const PartedRows& rows) {
+    return std::visit([](const auto& some) { return some.rows; }, rows);
+}
 
 // Copied: another thread may change the caller's arrays after they were checked.
 struct OwnParts {
@@ -39,12 +51,12 @@ struct OwnParts {
 void bind_parts(nb::module_& m) {
     m.def(
         "solve_parts",
-        [](Matrix X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int64_t, 1> rows,
+        [](std::optional<Matrix> X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int64_t, 1> rows,
            View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes,
            const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
-           nb::object report) {
-            const DenseRows data = dense_rows(X);
-            const OwnParts own(rows, starts, data.rows);
+           nb::object report, std::optional<Matrix> gram) {
+            const PartedRows data = parted_rows(X, gram);
+            const OwnParts own(rows, starts, row_count(data));
             const Parts parts = own.view();
             const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
             const Problem problem = inputs.problem(std::ssize(parts.rows));
@@ -58,16 +70,17 @@ void bind_parts(nb::module_& m) {
             for (const Status s : answers.status) status.append(word(s));
             return nb::make_tuple(to_numpy(std::move(answers.beta)), status, to_numpy(std::move(answers.iterations)));
         },
-        "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(), "starts"_a.noconvert(),
+        "X"_a.none().noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(), "starts"_a.noconvert(),
         "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
-        "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+        "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none(),
+        "gram"_a.none().noconvert() = nb::none());
 
     m.def(
         "expand_parts",
-        [](Matrix X, View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Vector coef, const std::string& kernel,
-           double gamma, double coef0, int degree, int threads) {
-            const DenseRows data = dense_rows(X);
-            const OwnParts own(rows, starts, data.rows);
+        [](std::optional<Matrix> X, View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Vector coef, const std::string& kernel,
+           double gamma, double coef0, int degree, int threads, std::optional<Matrix> gram) {
+            const PartedRows data = parted_rows(X, gram);
+            const OwnParts own(rows, starts, row_count(data));
             const Parts parts = own.view();
             require(coef.shape(0) == rows.shape(0), "coef must have an entry per row of the parts");
             std::vector<double> out(rows.shape(0), 0.0);
@@ -78,8 +91,20 @@ void bind_parts(nb::module_& m) {
             });
             return to_numpy(std::move(out));
         },
-        "X"_a.noconvert(), "rows"_a.noconvert(), "starts"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a,
-        "degree"_a, "threads"_a);
+        "X"_a.none().noconvert(), "rows"_a.noconvert(), "starts"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a,
+        "coef0"_a, "degree"_a, "threads"_a, "gram"_a.none().noconvert() = nb::none());
+
+    m.def(
+        "gram",  // each row is longer than their number, by values that mean nothing
+        [](Matrix X, const std::string& kernel, double gamma, double coef0, int degree, int threads) {
+            const DenseRows data = dense_rows(X);
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            return to_numpy(without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                ThreadPool pool(threads);
+                return whole_matrix<double>(spec, data, pool, watch);
+            }), data.rows, rounded_up(data.rows));
+        },
+        "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
 
     m.def(
         "best_biases",

@@ -1,6 +1,7 @@
 #include "expansion.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "crew.hpp"
 #include "dense_kernel.hpp"
@@ -84,34 +85,66 @@ void kernel_values(const KernelSpec& spec, const DenseRows& X, const DenseRows& 
         });
 }
 
-void expand_parts(const KernelSpec& spec, const DenseRows& X, const Parts& parts, const double* coef, double* out,
-                  ThreadPool& pool, Watch& watch) {
+std::vector<Run> runs_of(std::span<const Index> rows) {
+    std::vector<Run> runs;
+    for (const Index row : rows) {
+        if (runs.empty() || row != runs.back().first + runs.back().count) runs.push_back({row, 0});
+        ++runs.back().count;
+    }
+    return runs;
+}
+
+namespace {
+
+void expand_part(const ScaledRows<double>& scaled, std::span<const Index> rows, const double* coef, double* out, Watch& watch) {
     constexpr Index B = block_rows<double>;
-    const ScaledRows<double> scaled(spec, X);
-    const Index d = X.features;
+    const Index d = scaled.shape.features;
+    std::vector<Index> support;
+    Aligned<double> factors;
+    for (std::size_t a = 0; a < rows.size(); ++a)
+        if (coef[a] != 0) {
+            support.push_back(rows[a]);
+            factors.push_back(coef[a]);
+        }
+    PackedRows<double> packed_support, packed;
+    scaled.pack_support(support, packed_support);
+    factors.resize(packed_support.half.size(), 0.0);
+    scaled.pack_rows(rows, packed);
+    Aligned<double> sums(rounded_up(std::ssize(rows)), 0.0);
+    for (Index b = 0; b < std::ssize(sums) / B; ++b, watch.look())
+        lanes<double>().accumulate(scaled.shape, packed.values.data() + b * B * d, packed.half.data() + b * B,
+                                   packed_support.values.data(), packed_support.half.data(), factors.data(),
+                                   packed_support.tiles(), sums.data() + b * B);
+    std::copy_n(sums.data(), rows.size(), out);
+}
+
+void expand_part(const GramRows& K, std::span<const Index> rows, const double* coef, double* out, Watch& watch) {
+    const std::vector<Run> runs = runs_of(rows);
+    std::fill_n(out, rows.size(), 0.0);
+    for (std::size_t a = 0; a < rows.size(); ++a) {
+        if (a % 64 == 0) watch.look();
+        if (coef[a] == 0) continue;
+        double* to = out;
+        for (const Run& run : runs) {
+            lanes<double>().add(to, K.values + rows[a] * K.stride + run.first, coef[a], run.count);
+            to += run.count;
+        }
+    }
+}
+
+}  // namespace
+
+void expand_parts(const KernelSpec& spec, const PartedRows& X, const Parts& parts, const double* coef, double* out,
+                  ThreadPool& pool, Watch& watch) {
+    std::optional<ScaledRows<double>> scaled;
+    if (const auto* dense = std::get_if<DenseRows>(&X)) scaled.emplace(spec, *dense);
     Crew crew(watch);
     std::vector<std::exception_ptr> failures(parts.count());
     pool.run(parts.count(), [&](Index p) {
         failures[p] = crew.guarded([&](Watch& own) {
-            const std::span<const Index> rows = parts.of(p);
-            const double* beta = coef + parts.starts[p];
-            std::vector<Index> support;
-            Aligned<double> factors;
-            for (std::size_t a = 0; a < rows.size(); ++a)
-                if (beta[a] != 0) {
-                    support.push_back(rows[a]);
-                    factors.push_back(beta[a]);
-                }
-            PackedRows<double> packed_support, packed;
-            scaled.pack_support(support, packed_support);
-            factors.resize(packed_support.half.size(), 0.0);
-            scaled.pack_rows(rows, packed);
-            Aligned<double> sums(rounded_up(std::ssize(rows)), 0.0);
-            for (Index b = 0; b < std::ssize(sums) / B; ++b, own.look())
-                lanes<double>().accumulate(scaled.shape, packed.values.data() + b * B * d, packed.half.data() + b * B,
-                                           packed_support.values.data(), packed_support.half.data(), factors.data(),
-                                           packed_support.tiles(), sums.data() + b * B);
-            std::copy_n(sums.data(), rows.size(), out + parts.starts[p]);
+            const Index first = parts.starts[p];
+            if (scaled) expand_part(*scaled, parts.of(p), coef + first, out + first, own);
+            else expand_part(std::get<GramRows>(X), parts.of(p), coef + first, out + first, own);
         });
     });
     crew.check();

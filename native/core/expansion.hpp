@@ -17,14 +17,21 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
 void kernel_values(const KernelSpec& spec, const DenseRows& X, const DenseRows& Y, double* out, ThreadPool& pool, Watch& watch);
 
 // For each part, some of the rows of X (their indices from starts[p] to starts[p + 1]) with coefficients: the sums of its
-// expansion at its own rows. The rows are scaled once for all parts.
+// expansion at its own rows. The rows are scaled once for all parts, or all kernel values are given.
 struct Parts {
     std::span<const Index> rows, starts;  // one start more than there are parts
 
     Index count() const { return std::ssize(starts) - 1; }
     std::span<const Index> of(Index part) const { return rows.subspan(starts[part], starts[part + 1] - starts[part]); }
 };
-void expand_parts(const KernelSpec& spec, const DenseRows& X, const Parts& parts, const double* coef, double* out,
+using PartedRows = std::variant<DenseRows, GramRows>;
+void expand_parts(const KernelSpec& spec, const PartedRows& X, const Parts& parts, const double* coef, double* out,
                   ThreadPool& pool, Watch& watch);
+
+// Indices that follow each other, so that their values lie side by side.
+struct Run {
+    Index first, count;
+};
+std::vector<Run> runs_of(std::span<const Index> rows);
 
 }  // namespace abstain

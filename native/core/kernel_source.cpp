@@ -20,21 +20,23 @@ std::unique_ptr<KernelMatrix<T>> make_kernel(const KernelSpec& spec, const Rows&
         if (const auto* sparse = std::get_if<SparseRows>(&rows))
             return std::make_unique<SparseKernel>(spec, *sparse, cache_bytes, pool, watch);
         const auto& gram = std::get<GramRows>(rows);
-        return std::make_unique<GramKernel<double>>(gram.values, gram.rows, gram.rows, pool);
+        return std::make_unique<GramKernel<double>>(gram.values, gram.rows, gram.stride, pool);
     }
     throw std::logic_error("only dense rows have kernel values in single precision");
 }
 
 }  // namespace
 
+template <class T> Aligned<T> whole_matrix(const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch) {
+    const Index stride = rounded_up(row_count(rows));
+    Aligned<T> values(stride * stride);
+    make_kernel<T>(spec, rows, 0, pool, watch)->block(all_rows(row_count(rows)), values.data(), stride);
+    return values;
+}
+
 template <class T> void KernelSource::hold(ThreadPool& pool, Watch& watch) {
     auto& held = std::get<Held<T>>(held_);
-    std::call_once(held.once, [&] {
-        const Index stride = rounded_up(size);
-        Aligned<T> values(stride * stride);
-        make_kernel<T>(spec, rows, 0, pool, watch)->block(all_rows(size), values.data(), stride);
-        held.values = std::move(values);
-    });
+    std::call_once(held.once, [&] { held.values = whole_matrix<T>(spec, rows, pool, watch); });
 }
 
 template <class T> std::unique_ptr<KernelMatrix<T>> KernelSource::kernel(ThreadPool& pool, Watch& watch) const {
@@ -46,6 +48,7 @@ template <class T> std::unique_ptr<KernelMatrix<T>> KernelSource::kernel(ThreadP
     return std::make_unique<GramKernel<T>>(values.data(), size, rounded_up(size), pool);
 }
 
+template Aligned<double> whole_matrix<double>(const KernelSpec&, const Rows&, ThreadPool&, Watch&);
 template void KernelSource::hold<float>(ThreadPool&, Watch&);
 template void KernelSource::hold<double>(ThreadPool&, Watch&);
 template std::unique_ptr<KernelMatrix<float>> KernelSource::kernel<float>(ThreadPool&, Watch&) const;

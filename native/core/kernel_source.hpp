@@ -22,6 +22,9 @@ inline bool has_single_precision(const Rows& rows) { return std::holds_alternati
 
 template <class T> class ScaledRows;
 
+// All kernel values between the rows; the stride is their number rounded up to a multiple of 64.
+template <class T> Aligned<T> whole_matrix(const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch);
+
 class KernelSource {
   public:
     // cache_bytes: limit for the whole matrix, and for the cached rows of each kernel that computes values on demand.

@@ -23,6 +23,7 @@ struct SparseRows {  // compressed rows (CSR)
 struct GramRows {  // the kernel matrix itself, row-major and symmetric
     const double* values;
     Index rows;
+    Index stride = rows;  // of the rows in memory; what lies between is finite
 };
 
 using Rows = std::variant<DenseRows, SparseRows, GramRows>;

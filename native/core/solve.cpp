@@ -149,7 +149,8 @@ bool Fitter::few_move(const Problem& problem) const {
 // ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
-    Settings first{std::min(tol, policy::nearly_right), policy::steps_before_active_set * n};
+    const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : policy::nearly_right;
+    Settings first{std::min(tol, nearly_right), policy::steps_before_active_set * n};
     first.on_demand = few_move(problem);
     if (!first.on_demand) exact_kernel();
     Outcome outcome = decompose<double>(problem, start, first, budget);
@@ -177,6 +178,7 @@ template <class T>
 Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget) {
     Settings first = settings;
     first.on_demand = true;
+    first.working_set = static_cast<int>(policy::rows_on_demand);  // where the matrix is in memory
     first.max_iterations = std::min(settings.max_iterations, policy::steps_on_demand * problem.size);
     Outcome outcome = decompose<T>(problem, start, first, budget);
     const Index left = budget.at_most(settings.max_iterations - outcome.iterations);

@@ -1,6 +1,7 @@
 #include "solve_parts.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "bias.hpp"
 #include "crew.hpp"
@@ -15,14 +16,37 @@ Problem part_of(const Problem& all, const Parts& parts, Index p) {
     return {parts.starts[p + 1] - first, all.sign + first, all.weight + first, all.kind + first, all.losses};
 }
 
+// The rows of one part; `values` has what must be copied.
+Rows rows_of(const DenseRows& X, std::span<const Index> which, Aligned<double>& values) {
+    values.resize(std::ssize(which) * X.features);
+    for (std::size_t a = 0; a < which.size(); ++a)
+        std::copy_n(X.values + which[a] * X.features, X.features, values.data() + static_cast<Index>(a) * X.features);
+    return DenseRows{values.data(), std::ssize(which), X.features};
+}
+
+// All rows of a matrix are read where they are; of others the values are copied, to where pair steps can read them.
+Rows rows_of(const GramRows& K, std::span<const Index> which, Aligned<double>& values) {
+    const Index size = std::ssize(which), stride = rounded_up(size);
+    const std::vector<Run> runs = runs_of(which);
+    if (size == K.rows && runs.size() == 1) return K;
+    values.resize(size * stride);
+    for (Index a = 0; a < size; ++a) {
+        double* to = values.data() + a * stride;
+        for (const Run& run : runs) to = std::copy_n(K.values + which[a] * K.stride + run.first, run.count, to);
+        std::fill(to, values.data() + (a + 1) * stride, 0.0);
+    }
+    return GramRows{values.data(), size, stride};
+}
+
 }  // namespace
 
-PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const Parts& parts,
+PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& X, const Parts& parts,
                         const Options& options, ThreadPool& pool, Watch& watch) {
     const std::size_t count = parts.count();
     PartAnswers answers{std::vector<double>(problem.size), std::vector<Index>(count),
                         std::vector<Status>(count, Status::time_limit)};
-    const ScaledRows<float> scaled(spec, X);
+    std::optional<ScaledRows<float>> scaled;
+    if (const auto* dense = std::get_if<DenseRows>(&X)) scaled.emplace(spec, *dense);
     Options own_options = options;
     own_options.one_of_many = true;
     Crew crew(watch);
@@ -33,12 +57,10 @@ PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const De
                 answers.status[p] = own.status();
                 return;
             }
-            const std::span<const Index> rows = parts.of(p);
-            Aligned<double> values(std::ssize(rows) * X.features);
-            for (std::size_t a = 0; a < rows.size(); ++a)
-                std::copy_n(X.values + rows[a] * X.features, X.features, values.data() + static_cast<Index>(a) * X.features);
-            KernelSource source(spec, DenseRows{values.data(), std::ssize(rows), X.features}, options.cache_bytes);
-            source.scaled_as(scaled, rows);
+            Aligned<double> values;
+            const Rows rows = std::visit([&](const auto& all) { return rows_of(all, parts.of(p), values); }, X);
+            KernelSource source(spec, rows, options.cache_bytes);
+            if (scaled) source.scaled_as(*scaled, parts.of(p));
             ThreadPool alone(1);
             const Outcome outcome = Fitter(source, own_options, alone, own).fit(part_of(problem, parts, p), nullptr);
             std::copy(outcome.beta.begin(), outcome.beta.end(), answers.beta.begin() + parts.starts[p]);

@@ -1,5 +1,5 @@
 // Problems over parts of the same rows, such as the pairs of classes: each is solved as if its rows were all there are, but the
-// rows are scaled only once, and the parts share the threads.
+// rows are scaled only once, or all kernel values are given, and the parts share the threads.
 #pragma once
 
 #include "expansion.hpp"
@@ -16,7 +16,7 @@ struct PartAnswers {
 
 // The answers are the same bits for any number of threads. Values in single precision are not compared with double: the caller
 // is to do that for all rows (expand_parts). Throws Interrupted.
-PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const Parts& parts,
+PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& X, const Parts& parts,
                         const Options& options, ThreadPool& pool, Watch& watch);
 
 // The best bias of each part at these sums.

@@ -41,11 +41,12 @@ struct Case {
     DenseRows data() const { return {X.data(), n, d}; }
     Parts parts() const { return {rows, starts}; }
     Problem problem() const { return {std::ssize(rows), sign.data(), weight.data(), kind.data(), &losses, 0}; }
-    PartAnswers solve(int threads, Watch& watch, Index most = 10'000'000) const {
+    PartAnswers solve(int threads, Watch& watch, Index most = 10'000'000) const { return solve(data(), threads, watch, most); }
+    PartAnswers solve(const PartedRows& given, int threads, Watch& watch, Index most = 10'000'000) const {
         ThreadPool pool(threads);
         Options options;
         options.max_iterations = most;
-        return solve_parts(problem(), spec, data(), parts(), options, pool, watch);
+        return solve_parts(problem(), spec, given, parts(), options, pool, watch);
     }
 };
 
@@ -69,14 +70,19 @@ double violation(const Case& c, const PartAnswers& found, Index p, const std::ve
     return highest - lowest;
 }
 
-void test_optima_and_sums() {
+// From rows, or from all their kernel values.
+void test_optima_and_sums(bool from_values) {
     for (const double C : {1.0, 100.0}) {
         const Case c(C);
         Watch watch;
-        const PartAnswers found = c.solve(1, watch);
-        std::vector<double> F(c.rows.size());
         ThreadPool pool(1);
-        expand_parts(c.spec, c.data(), c.parts(), found.beta.data(), F.data(), pool, watch);
+        const Aligned<double> values = whole_matrix<double>(c.spec, c.data(), pool, watch);
+        const GramRows gram{values.data(), c.n, rounded_up(c.n)};
+        const PartedRows given = from_values ? PartedRows(gram) : PartedRows(c.data());
+        const PartAnswers found = c.solve(given, 1, watch);
+        assert(c.solve(given, 3, watch).beta == found.beta);
+        std::vector<double> F(c.rows.size());
+        expand_parts(c.spec, given, c.parts(), found.beta.data(), F.data(), pool, watch);
         for (Index p = 0; p < 3; ++p) {
             assert(found.status[p] == Status::converged && found.iterations[p] > 0);
             for (Index a = c.starts[p]; a < c.starts[p + 1]; a += 97) {
@@ -142,7 +148,8 @@ void test_limits() {
 }  // namespace
 
 int main() {
-    test_optima_and_sums();
+    test_optima_and_sums(false);
+    test_optima_and_sums(true);
     test_threads_give_the_same_bits();
     test_limits();
     std::puts("ok");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ from abstain.dual.parts import Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge
-from abstain.machines.kernel_machine import expand_parts
+from abstain.machines.kernel_machine import expand_parts, kernel_values
 from abstain.solvers.native import SMO, part_biases
 
 
@@ -56,6 +57,35 @@ def test_solutions_sums_biases_and_certificates_are_those_of_each_part(parts):
         assert known.feasible[part]
         assert known.hidden[part] >= rounding(problem, beta) / own.primal  # a bound on what is estimated for each
         assert answers.status[part] == "optimal"
+
+
+def test_from_all_kernel_values_as_from_rows(parts):
+    gram = kernel_values(parts.whole.kernel, parts.whole.X)
+    np.testing.assert_allclose(gram[:, :300], parts.whole.gram(), atol=1e-14)
+    solver, kernel, rows = SMO(tol=1e-4), parts.whole.kernel, (parts.rows, parts.starts)
+    plain, read = solver.solve_parts(parts), solver.solve_parts(replace(parts, gram=gram))
+    np.testing.assert_allclose(read.beta, plain.beta, atol=1e-9)
+    sums = [expand_parts(kernel, parts.whole.X, *rows, coef=plain.beta, gram=values) for values in (None, gram)]
+    np.testing.assert_allclose(sums[1], sums[0], atol=1e-12)
+    # control: other values have other answers
+    assert abs(solver.solve_parts(replace(parts, gram=gram**2)).beta - plain.beta).max() > 0.01
+
+
+def test_problems_over_all_rows_are_parts_too(parts):
+    rng = np.random.default_rng(3)
+    sign = [np.where(rng.random(300) < 0.4, 1, -1).astype(np.int8) for _ in range(2)]
+    losses = double_hinge(Costs(reject=0.2)), double_hinge(Costs(false_negative=2, reject=0.3))
+    problems = [replace(parts.whole, sign=y, loss=loss) for y, loss in zip(sign, losses, strict=True)]
+    both = Parts.of_all(problems, kernel_values(parts.whole.kernel, parts.whole.X))
+    answers = SMO(tol=1e-5).solve_parts(both)
+    F = expand_parts(parts.whole.kernel, parts.whole.X, both.rows, both.starts, coef=answers.beta, gram=both.gram)
+    bias = part_biases(both, F)
+    known = certify_parts(both, answers.beta, bias, F).certificates()
+    for problem, beta, b, found in zip(problems, split(both, answers.beta), bias, known, strict=True):
+        own = certify(problem, beta, b)
+        assert own.relative_gap < 1e-4
+        assert (found.primal, found.dual) == pytest.approx((own.primal, own.dual), rel=1e-9)
+        np.testing.assert_allclose(beta, SMO(tol=1e-5).solve(problem).beta, atol=1e-3)
 
 
 def test_control_wrong_coefficients_show_in_their_part_only(parts):

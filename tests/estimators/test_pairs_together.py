@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
-from abstain import RejectSVC
+from abstain import Costs, RejectSVC
 from abstain.dual.certificate import certify
 from abstain.estimators.fitting import pair_fit
+from abstain.estimators.fitting.kernel_fit import posed_tasks
 from abstain.estimators.fitting.training import Training
-from abstain.machines.kernel_machine import class_pairs
+from abstain.machines.kernel_machine import class_pairs, kernel_bytes, kernel_values
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +83,54 @@ def test_in_several_calls_as_in_one(data, monkeypatch):
     one = RejectSVC().fit(X, y)
     monkeypatch.setattr(pair_fit, "TOGETHER", 1500)
     np.testing.assert_array_equal(RejectSVC().fit(X, y).machine_.bias, one.machine_.bias)
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Four classes of about 60 rows with some zeros."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(4, size=240)
+    X = np.eye(4)[y] @ rng.standard_normal((4, 30)) + rng.standard_normal((240, 30))
+    return np.where(np.abs(X) > 1.0, X, 0.0), y
+
+
+def cache(n_rows):
+    """Megabytes that all kernel values of so many rows take."""
+    return kernel_bytes(n_rows) / 1e6
+
+
+@pytest.mark.parametrize("costs", [None, Costs(reject=0.3)])
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkeypatch):
+    X, y = layout(small[0]), small[1]
+    made = []
+    monkeypatch.setattr(pair_fit, "kernel_values", lambda *given: made.append(given) or kernel_values(*given))
+    shared = RejectSVC(costs, tol=1e-6, cache_size=cache(240)).fit(X, y)
+    assert len(made) == 1
+    apart = RejectSVC(costs, tol=1e-6, cache_size=0.99 * cache(240)).fit(X, y)  # the matrix would be too large
+    assert len(made) == 1
+    np.testing.assert_allclose(shared.decision_function(X), apart.decision_function(X), atol=1e-4)
+    for one, other in zip(shared.proofs_, apart.proofs_, strict=True):
+        assert one.status == other.status == "optimal"
+        assert one.objective == pytest.approx(other.objective, rel=1e-5)
+    if costs is None:
+        np.testing.assert_array_equal(shared.predict(X), SVC(tol=1e-6).fit(X, y).predict(X))
+    else:
+        np.testing.assert_array_equal(shared.sets_, apart.sets_)
+
+
+def test_each_class_is_optimal_by_its_own_problem(small, monkeypatch):
+    X, y = small
+    model = RejectSVC(Costs(reject=0.3)).fit(X, y)
+    training = Training.of(model, X, y, None, validator=model)
+    tasks = posed_tasks(training, training.posed(1.0, "scale"), 1.0)
+    for k, (posed, proof) in enumerate(zip(tasks, model.proofs_, strict=True)):
+        beta = np.zeros(len(y))
+        beta[model.support_] = model.dual_coef_[k]
+        certificate = certify(posed.problem, beta, model.intercept_[k])
+        assert certificate.relative_gap == pytest.approx(proof.gap, rel=1e-6, abs=1e-12)
+        np.testing.assert_array_equal(model.sets_[k], posed.problem.sets(beta))
+    monkeypatch.setattr(pair_fit, "_proven", lambda known, *_: np.arange(len(known.primal)) % 2 == 0)
+    again = RejectSVC(Costs(reject=0.3)).fit(X, y)  # those of odd classes are certified by themselves
+    assert again.status_ == "optimal"
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-6)

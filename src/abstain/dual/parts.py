@@ -1,4 +1,4 @@
-"""Problems over parts of the same rows, such as the pairs of classes, and their certificates, computed together."""
+"""Problems over parts of the same rows, pairs of classes or classes against the rest, certified together."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import LossTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,26 +30,46 @@ class Parts(RowLosses):
         Where each part begins among `rows`, and the end of the last one.
     sign : int8 array
         y of each of the rows, in its part.
-    loss : MarginLoss
+    loss : MarginLoss or LossTable
     weight : float64 array
         The weight of each of the rows.
+    gram : float64 array or None
+        All kernel values between the rows of `whole`, which solver and certificate read; perhaps with longer rows.
     """
 
     whole: DualProblem
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     sign: NDArray[np.int8]
-    loss: MarginLoss
+    loss: MarginLoss | LossTable
     weight: NDArray[np.float64]
+    gram: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
-        cls, whole: DualProblem, rows: NDArray[np.int64], starts: NDArray[np.int64], sign: NDArray[np.int8]
+        cls,
+        whole: DualProblem,
+        rows: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        sign: NDArray[np.int8],
+        gram: NDArray[np.float64] | None = None,
     ) -> Parts:
         """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
             raise TypeError("rows with losses of their own cannot be divided into parts; pass one loss for each class.")
-        return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows])
+        return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows], gram)
+
+    @classmethod
+    def of_all(cls, problems: Sequence[DualProblem], gram: NDArray[np.float64] | None = None) -> Parts:
+        """Return problems over the same rows, with as many knots each, as parts that have all rows."""
+        first, count = problems[0], len(problems)
+        tables = [problem.loss.tables() for problem in problems]
+        before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
+        kind = np.concatenate([start + problem.kind for start, problem in zip(before, problems, strict=False)])
+        knots, slopes = (np.concatenate(each) for each in zip(*tables, strict=True))
+        sign, weight = (np.concatenate([getattr(one, name) for one in problems]) for name in ("sign", "weight"))
+        rows, starts = np.tile(np.arange(first.n), count), first.n * np.arange(count + 1)
+        return cls(first, rows, starts, sign, LossTable(knots, slopes, kind), weight, gram)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -58,7 +79,8 @@ class Parts(RowLosses):
         ends = self.starts[first : last + 1]
         rows = slice(ends[0], ends[-1])
         sign, weight = self.sign[rows], self.weight[rows]
-        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=sign, weight=weight)
+        loss = self.loss.take(rows)
+        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=sign, loss=loss, weight=weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -129,17 +130,18 @@ def joint_proof(proofs: Sequence[Proof]) -> Proof:
     """
     if len(proofs) == 1:
         return proofs[0]
-    objective = sum(proof.objective for proof in proofs)
-    apart = sum(proof.gap * abs(proof.objective) for proof in proofs)
-    statuses = {proof.status for proof in proofs}
+    of = attrgetter("objective", "dual_objective", "gap", "violation", "status", "iterations", "definite")
+    objectives, duals, gaps, violations, statuses, iterations, definite = zip(*map(of, proofs), strict=True)
+    objective = sum(objectives)
+    apart = sum(gap * abs(own) for gap, own in zip(gaps, objectives, strict=True))
     return Proof(
         objective=objective,
-        dual_objective=sum(proof.dual_objective for proof in proofs),
+        dual_objective=sum(duals),
         gap=min(apart / max(abs(objective), sys.float_info.min), sys.float_info.max),
-        violation=max(proof.violation for proof in proofs),
-        status=next(status.value for status in _WORST if status.value in statuses),
-        iterations=sum(proof.iterations for proof in proofs),
-        definite=all(proof.definite for proof in proofs),
+        violation=max(violations),
+        status=next(status.value for status in _WORST if status.value in set(statuses)),
+        iterations=sum(iterations),
+        definite=all(definite),
     )
 
 

@@ -78,17 +78,33 @@ def expand_parts(
     starts: NDArray[np.int64],
     *,
     coef: NDArray[np.float64],
+    gram: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Sum, for each part of the rows, the expansion with the part's coefficients at the part's rows.
 
     Part p has the rows of X with the indices ``rows[starts[p]:starts[p + 1]]``, and the coefficients at these places.
-    X must be dense, and the kernel one that the native core has.
+    X must be dense, and the kernel one that the native core has, unless `gram` has all `kernel_values` of the rows.
     """
-    X, coef = (np.require(one, np.float64, ["C", "A"]) for one in (X, coef))
+    coef = np.require(coef, np.float64, ["C", "A"])
+    dense = np.require(X, np.float64, ["C", "A"]) if gram is None else None
     return _native.expand_parts(
-        X, rows, starts, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
+        dense, rows, starts, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs), gram
     )
+
+
+def kernel_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Return all values between the rows in float64, as scores are computed; each line may be longer than needed."""
+    if issparse(X):
+        return np.require(kernel(X), np.float64, ["C", "A"])
+    X = np.require(X, np.float64, ["C", "A"])
+    return _native.gram(X, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs))
+
+
+def kernel_bytes(n_rows: int) -> float:
+    """Return an upper bound on the memory of `kernel_values`."""
+    longest = n_rows + 63.0
+    return 8.0 * longest * longest
 
 
 @dataclass(frozen=True, eq=False)

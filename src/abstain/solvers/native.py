@@ -124,10 +124,14 @@ class Solver(ABC):
         return [found[first : first + len(scales)] for first in range(0, len(found), len(scales))]
 
     def solve_parts(self, parts: Parts) -> PartSolutions:
-        """Solve problems over parts of the same dense rows, with a kernel that the core has, several at a time."""
+        """Solve problems over parts of the same rows, several at a time.
+
+        The rows are dense, with a kernel that the core has, or all their kernel values are given.
+        """
         kernel = parts.whole.kernel
         beta, status, iterations = _native.solve_parts(
-            **_rows(parts.whole),
+            X=np.require(parts.whole.X, np.float64, ["C", "A"]) if parts.gram is None else None,
+            gram=parts.gram,
             kernel=kernel.name,
             gamma=kernel.gamma,
             coef0=kernel.coef0,
@@ -138,7 +142,8 @@ class Solver(ABC):
             report=self.progress,
             **self._settings,
         )
-        return PartSolutions(beta, [Status(word) for word in status], iterations)
+        named = {word: Status(word) for word in set(status)}
+        return PartSolutions(beta, [named[word] for word in status], iterations)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,14 +12,13 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
 from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, read_only
-from abstain.estimators.fitting.pair_fit import fitted_pairs
+from abstain.estimators.fitting.pair_fit import fitted_classes, fitted_pairs
 from abstain.estimators.fitting.rows import checked_rows
-from abstain.estimators.fitting.solving import FittedMachine, Posed, Solved, solved
+from abstain.estimators.fitting.solving import FittedMachine, Posed, solved
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.native import within
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +73,9 @@ def fitted_svc(
         proofs: tuple[Proof, ...] = (first.proof(solver.tol),)
     elif training.tasks[0].negative is None:
         problems = posed_tasks(training, posed, C)
-        found = _solved_together(solver, problems)
-        codes = np.stack([one.sets(s.problem.sets(s.solution.beta)) for one, s in zip(problems, found, strict=True)])
-        fits = [FittedMachine.of(posed.kept, one, solver.tol) for one in found]
+        fits = fitted_classes(solver, problems)
+        beta = _coefficients(fits, len(training.code)).toarray()[:, posed.kept]
+        codes = np.stack([one.sets(one.problem.sets(own)) for one, own in zip(problems, beta, strict=True)])
         machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
     else:
         fits = fitted_pairs(solver, posed, training.code[posed.kept])
@@ -96,13 +94,6 @@ def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
         own = task.take(posed.kept)
         problems.append(replace(posed.problem, sign=own.sign(code), loss=own.loss, weight=own.weight(code, weight)))
     return [replace(posed, problem=problem) for problem in problems]
-
-
-def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
-    """Solve problems over the same rows, with one kernel matrix where it fits the memory."""
-    began = time.monotonic()
-    answers = solver.solve_many([one.problem for one in posed])
-    return [solved(within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)]
 
 
 def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> KernelMachine:

@@ -1,4 +1,4 @@
-"""Fit and certify the machines of all pairs of classes: small ones together in a few calls, the others one by one."""
+"""Fit and certify the machines of several classes: small problems together in a few calls, the others one by one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, PartSolutions, Proof, Status, certified_gap
 from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, solved
-from abstain.machines.kernel_machine import class_pairs, expand_parts
+from abstain.machines.kernel_machine import class_pairs, expand_parts, kernel_bytes, kernel_values
 from abstain.solvers.native import SMO, part_biases, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
+WHOLE = 1000  # rows of a pair, on average, up to which all kernel values are computed first
 SHOWN = 50_000  # of one call if its progress is shown between calls
 
 
@@ -36,10 +37,13 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
         lengths = [held[i] + held[j] for i, j in pairs]
         small = [p for p, length in enumerate(lengths) if length <= SCORED]
         whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
+        gram = shared_values(solver, shared, classes.order) if _read_more_than_made(lengths, small) else None
+        if gram is None and (issparse(whole.X) or not shared.as_posed):
+            small = []
         for begin, end in runs([lengths[p] for p in small], TOGETHER if solver.progress is None else SHOWN):
             some = small[begin:end]
             _report(solver, begin, len(pairs))
-            parts = classes.parts(whole, [pairs[p] for p in some])
+            parts = classes.parts(whole, [pairs[p] for p in some], gram)
             fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
             for p, fit in zip(some, fits, strict=True):
                 found[p] = fit
@@ -48,6 +52,24 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
     work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
     for p, fit in zip(rest, _apart(solver, began, shared, work, len(pairs)), strict=True):
         found[p] = fit
+    return [fit for fit in found if fit is not None]
+
+
+def fitted_classes(solver: Any, posed: Sequence[Posed]) -> list[FittedMachine]:
+    """Fit the machine of each class against the rest, all problems over the same rows."""
+    began, shared = time.monotonic(), posed[0]
+    problems = [one.problem for one in posed]
+    found: list[FittedMachine | None] = [None] * len(posed)
+    few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
+    gram = shared_values(solver, shared) if few and _can_be_solved_together(solver, shared) else None
+    if gram is not None:
+        found, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
+    else:
+        first = {p: answer for p, (answer,) in enumerate(solver.solve_many(problems))}
+    for p, one in enumerate(posed):
+        if found[p] is None:
+            alone = solved(within(solver, began), one, None, first.get(p))
+            found[p] = FittedMachine.of(shared.kept, alone, solver.tol)
     return [fit for fit in found if fit is not None]
 
 
@@ -69,29 +91,46 @@ class _ByClass:
         """Return the rows of a class, from 0, ascending."""
         return self.order[self.starts[k] : self.starts[k + 1]]
 
-    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]]) -> Parts:
+    def parts(
+        self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], gram: NDArray[np.float64] | None
+    ) -> Parts:
         """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
         each = np.array(pairs, dtype=np.int64).ravel()
         lengths, every = np.diff(self.starts)[each], np.arange(ordered.n, dtype=np.int64)
         rows = np.concatenate([every[self.starts[k] : self.starts[k + 1]] for k in each])
         sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)[1::2]])
-        return Parts.of(ordered, rows, starts, sign)
+        return Parts.of(ordered, rows, starts, sign, gram)
 
 
 def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
-    """Whether the pairs are feature rows with a kernel of the core whose optimum the certificate alone proves."""
-    kernel, dense = shared.problem.kernel, shared.as_posed and not issparse(shared.problem.X)
+    """Whether these are feature rows with a kernel of the core whose optimum the certificate alone proves."""
+    kernel = shared.problem.kernel
     known = kernel.formula.native and kernel.formula.definite(kernel) and kernel.name not in ("linear", "precomputed")
-    return isinstance(solver, SMO) and dense and known
+    return isinstance(solver, SMO) and known
+
+
+def _read_more_than_made(lengths: Sequence[int], small: Sequence[int]) -> bool:
+    """Whether the solver reads most values: of more rows than this it makes single rows when it first needs them."""
+    return bool(small) and sum(lengths[p] for p in small) <= WHOLE * len(small)
+
+
+def shared_values(
+    solver: SMO, shared: Posed, order: NDArray[np.intp] | slice = slice(None)
+) -> NDArray[np.float64] | None:
+    """Return all kernel values between the rows in this order, as the machine computes them; None if too many."""
+    if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
+        return None
+    X = shared.problem.X if shared.as_posed else shared.X[shared.kept]
+    return kernel_values(shared.problem.kernel, X[order], solver.n_jobs)
 
 
 def _together(
     solver: SMO, parts: Parts, kept: NDArray[np.intp]
 ) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
-    """Solve pairs in one call and certify them by sums in float64 that are computed apart from the solver.
+    """Solve parts in one call and certify them by sums in float64 that are computed apart from the solver.
 
-    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
+    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a part is
     certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
     """
     whole = parts.whole
@@ -99,24 +138,26 @@ def _together(
     beta = answers.beta
     finite = np.isfinite(beta)
     usable = beta if finite.all() else np.where(finite, beta, 0.0)
-    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, coef=usable, n_jobs=solver.n_jobs)
+    rows = parts.rows, parts.starts
+    F = expand_parts(whole.kernel, whole.X, *rows, coef=usable, gram=parts.gram, n_jobs=solver.n_jobs)
     bias = part_biases(parts, F)
     known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
     support = np.flatnonzero(beta)
     coef, vectors = beta[support], kept[parts.rows[support]]
-    ends, starts = np.searchsorted(support, parts.starts).tolist(), parts.starts.tolist()
+    ends, optimal = np.searchsorted(support, parts.starts).tolist(), Status.OPTIMAL.value
     fits: list[FittedMachine | None] = []
+    arrays = (bias, known.primal, known.dual, known.relative_gap, known.violation, answers.iterations, proven)
+    numbers = zip(*(array.tolist() for array in arrays), strict=True)
+    for part, (b, primal, dual, gap, violation, steps, good) in enumerate(numbers):
+        own = slice(ends[part], ends[part + 1])
+        proof = Proof(primal, dual, gap, violation, optimal, steps) if good else None
+        fits.append(None if proof is None else FittedMachine(vectors[own], coef[own], b, None, proof))
     solutions = {}
-    for part, certificate in enumerate(known.certificates()):
-        status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
-        own, rows = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
-        if proven[part]:
-            numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
-            fits.append(FittedMachine(vectors[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
-        else:
-            fits.append(None)
-            solutions[part] = DualSolution(beta[rows], b, F[rows], status, iterations)
+    for part in np.flatnonzero(~proven).tolist():
+        at = slice(parts.starts[part], parts.starts[part + 1])
+        ended = answers.status[part], int(answers.iterations[part])
+        solutions[part] = DualSolution(beta[at], float(bias[part]), F[at], *ended)
     return fits, solutions
 
 
