@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, _column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -71,3 +71,17 @@ def test_which_columns_are_text_is_asked_of_the_steps():
     codes = make_pipeline(OneHotEncoder(), "passthrough").fit(frame[["more"]])
     assert columns_read(codes, ["more"]) == {"more": NUMBER}
     assert columns_read(OneHotEncoder().fit(FRAMES["pandas objects"][["city"]]), ["city"]) == {"city": TEXT}
+
+
+def test_columns_are_found_by_position_which_takes_linear_time(monkeypatch):
+    """scikit-learn looks up each name in a list, in time that grows with the square of the number of columns."""
+    looked_up, own = [], _column_transformer._get_column_indices
+    monkeypatch.setattr(_column_transformer, "_get_column_indices", lambda X, key: looked_up.append(key) or own(X, key))
+    model = default_pipeline(RejectSVC(), ["age", "more"], ["city"]).fit(FRAMES["pandas"][["city", "more", "age"]], Y)
+    assert looked_up == [[2, 1], [0]]
+    expected = default_pipeline(RejectSVC(), ["age", "more"], ["city"]).fit(FRAMES["pandas"], Y)
+    np.testing.assert_array_equal(model[:-1].transform(FRAMES["pandas"]), expected[:-1].transform(FRAMES["pandas"]))
+    with pytest.raises(ValueError, match="not columns of the dataframe: {'size'}|'size'"):
+        default_pipeline(RejectSVC(), ["age", "size"], []).fit(FRAMES["pandas"], Y)
+    with pytest.raises(ValueError, match="only supported for"):
+        default_pipeline(RejectSVC(), ["age"], []).fit(np.ones((4, 1)), Y)

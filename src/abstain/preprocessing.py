@@ -47,6 +47,15 @@ class CellPlan:
     costs: CostPlan = ()
 
 
+class ColumnNames(list[str]):
+    """Names of columns that scikit-learn finds by calling this: its own search takes the square of their number."""
+
+    def __call__(self, X: Any) -> list[Any]:
+        """Return the positions of the columns; the names if some are missing, which scikit-learn then reports."""
+        places = {name: at for at, name in enumerate(getattr(X, "columns", ()))}
+        return [places[name] for name in self] if places.keys() >= {*self} else [*self]
+
+
 def plan_of(preprocess: Any) -> CellPlan:
     """Return the plan of a fitted preprocessing; the default one if it was not fitted by the command line."""
     plan = getattr(preprocess, "plan_", None)
@@ -90,7 +99,7 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
     # pandas stores a missing text as NaN, polars as None; scikit-learn's imputer handles only one of them
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     texts = Pipeline([("impute_nan", _constant(np.nan)), ("impute_none", _constant(None)), ("encode", encode)])
-    parts = [(NUMERIC, numbers, numeric), (CATEGORICAL, texts, categorical)]
+    parts = [(NUMERIC, numbers, ColumnNames(numeric)), (CATEGORICAL, texts, ColumnNames(categorical))]
     preprocess = ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
     return Pipeline([(PREPROCESS, preprocess), (ESTIMATOR, estimator)])
 
