@@ -104,6 +104,23 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
     return Pipeline([(PREPROCESS, preprocess), (ESTIMATOR, estimator)])
 
 
+def scales_one_hot(model: Any) -> bool:
+    """Return whether a Pipeline, however deep, standardises columns of a OneHotEncoder: rare ones then weigh most."""
+    steps = [step for _, step, *_ in getattr(model, "steps", getattr(model, "transformers", ()))]
+    if any(map(scales_one_hot, steps)):
+        return True
+    if not isinstance(model, Pipeline):
+        inner = getattr(model, "estimator", None)
+        return inner is not None and scales_one_hot(inner)
+    encodes = [_encodes(step) for step in steps]
+    return any(isinstance(step, StandardScaler) and any(encodes[:at]) for at, step in enumerate(steps))
+
+
+def _encodes(step: Any) -> bool:
+    inner = [one for _, one, *_ in getattr(step, "steps", getattr(step, "transformers", ()))]
+    return isinstance(step, OneHotEncoder) or any(map(_encodes, inner))
+
+
 def columns_read(step: Any, names: Sequence[str]) -> dict[str, str]:
     """Return NUMBER, TEXT or NAN_TEXT for each column that a fitted step reads.
 
