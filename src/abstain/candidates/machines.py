@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 SVM, BEST, AUTO = "svm", "best", "auto"
 # Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
-# of the rows. They follow from the times of fits; what they cost in accuracy has not been measured.
+# of the rows. Both numbers are guesses that no experiment has placed yet.
 BOOSTED, WITHOUT_SVM = 1_000, 20_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
