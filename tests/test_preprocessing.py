@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, _column_transformer
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from abstain import RejectSVC
-from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, columns_read, default_pipeline
+from abstain import Costs, RejectSVC, compare
+from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, columns_read, default_pipeline, scales_one_hot
 
 AGE, CITY, Y = [20.0, 30.0, np.nan, 70.0], ["Bonn", None, "Ulm", "Ulm"], [0, 0, 1, 1]
 FRAMES = {
@@ -71,3 +72,30 @@ def test_which_columns_are_text_is_asked_of_the_steps():
     codes = make_pipeline(OneHotEncoder(), "passthrough").fit(frame[["more"]])
     assert columns_read(codes, ["more"]) == {"more": NUMBER}
     assert columns_read(OneHotEncoder().fit(FRAMES["pandas objects"][["city"]]), ["city"]) == {"city": TEXT}
+
+
+def test_columns_are_found_by_position_which_takes_linear_time(monkeypatch):
+    """scikit-learn looks up each name in a list, in time that grows with the square of the number of columns."""
+    looked_up, own = [], _column_transformer._get_column_indices
+    monkeypatch.setattr(_column_transformer, "_get_column_indices", lambda X, key: looked_up.append(key) or own(X, key))
+    model = default_pipeline(RejectSVC(), ["age", "more"], ["city"]).fit(FRAMES["pandas"][["city", "more", "age"]], Y)
+    assert looked_up == [[2, 1], [0]]
+    expected = default_pipeline(RejectSVC(), ["age", "more"], ["city"]).fit(FRAMES["pandas"], Y)
+    np.testing.assert_array_equal(model[:-1].transform(FRAMES["pandas"]), expected[:-1].transform(FRAMES["pandas"]))
+    with pytest.raises(ValueError, match="size"):
+        default_pipeline(RejectSVC(), ["age", "size"], []).fit(FRAMES["pandas"], Y)
+    with pytest.raises(ValueError, match="only supported for"):
+        default_pipeline(RejectSVC(), ["age"], []).fit(np.ones((4, 1)), Y)
+
+
+def test_a_scaler_after_an_encoder_is_found_however_deep():
+    columns = ColumnTransformer([("texts", OneHotEncoder(), ["city"]), ("numbers", StandardScaler(), ["age"])])
+    found = make_pipeline(columns, StandardScaler(with_mean=False), RejectSVC())
+    assert scales_one_hot(found)
+    assert scales_one_hot(GridSearchCV(found, {}))
+    assert scales_one_hot(ColumnTransformer([("texts", make_pipeline(OneHotEncoder(), StandardScaler()), ["city"])]))
+    assert not scales_one_hot(make_pipeline(columns, RejectSVC()))
+    assert not scales_one_hot(make_pipeline(StandardScaler(), OneHotEncoder(), RejectSVC()))
+    assert not scales_one_hot(default_pipeline(RejectSVC(), ["age"], ["city"]))
+    with pytest.warns(UserWarning, match=r"models\['mine'\] standardises the columns of a OneHotEncoder"):
+        compare({"mine": found}, pd.DataFrame({"age": 1.0, "city": ["Bonn", "Ulm"] * 10}), [0, 1] * 10, Costs(), cv=2)

@@ -17,6 +17,7 @@ PUBLIC = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "MachineSearch",
     "NoveltyRejector",
     "OneClassSVM",
     "RegularizationPath",

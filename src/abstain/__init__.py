@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.candidates.search import MachineSearch
     from abstain.comparison.compare import compare
     from abstain.comparison.drift import drift
     from abstain.costs.actions import Actions
@@ -42,6 +43,7 @@ __all__ = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "MachineSearch",
     "NoveltyRejector",
     "OneClassSVM",
     "RegularizationPath",
@@ -71,6 +73,7 @@ _HOMES = {
     "Forced": "abstain.estimators.forced",
     "LinearRejectSVC": "abstain.estimators.linear.linear_svc",
     "LinearRejectSVCCV": "abstain.estimators.linear.linear_svc_cv",
+    "MachineSearch": "abstain.candidates.search",
     "NoveltyRejector": "abstain.estimators.novelty.novelty",
     "OneClassSVM": "abstain.estimators.svm.one_class",
     "RegularizationPath": "abstain.solvers.path",

@@ -47,6 +47,15 @@ class CellPlan:
     costs: CostPlan = ()
 
 
+class ColumnNames(list[str]):
+    """Names of columns that scikit-learn finds by calling this: its own search takes the square of their number."""
+
+    def __call__(self, X: Any) -> list[Any]:
+        """Return the positions of the columns; the names if some are missing, which scikit-learn then reports."""
+        places = {name: at for at, name in enumerate(getattr(X, "columns", ()))}
+        return [places[name] for name in self] if places.keys() >= {*self} else [*self]
+
+
 def plan_of(preprocess: Any) -> CellPlan:
     """Return the plan of a fitted preprocessing; the default one if it was not fitted by the command line."""
     plan = getattr(preprocess, "plan_", None)
@@ -90,9 +99,26 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
     # pandas stores a missing text as NaN, polars as None; scikit-learn's imputer handles only one of them
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     texts = Pipeline([("impute_nan", _constant(np.nan)), ("impute_none", _constant(None)), ("encode", encode)])
-    parts = [(NUMERIC, numbers, numeric), (CATEGORICAL, texts, categorical)]
+    parts = [(NUMERIC, numbers, ColumnNames(numeric)), (CATEGORICAL, texts, ColumnNames(categorical))]
     preprocess = ColumnTransformer([part for part in parts if part[2]], sparse_threshold=0.0)
     return Pipeline([(PREPROCESS, preprocess), (ESTIMATOR, estimator)])
+
+
+def scales_one_hot(model: Any) -> bool:
+    """Return whether a Pipeline, however deep, standardises columns of a OneHotEncoder: rare ones then weigh most."""
+    steps = [step for _, step, *_ in getattr(model, "steps", getattr(model, "transformers", ()))]
+    if any(map(scales_one_hot, steps)):
+        return True
+    if not isinstance(model, Pipeline):
+        inner = getattr(model, "estimator", None)
+        return inner is not None and scales_one_hot(inner)
+    encodes = [_encodes(step) for step in steps]
+    return any(isinstance(step, StandardScaler) and any(encodes[:at]) for at, step in enumerate(steps))
+
+
+def _encodes(step: Any) -> bool:
+    inner = [one for _, one, *_ in getattr(step, "steps", getattr(step, "transformers", ()))]
+    return isinstance(step, OneHotEncoder) or any(map(_encodes, inner))
 
 
 def columns_read(step: Any, names: Sequence[str]) -> dict[str, str]:

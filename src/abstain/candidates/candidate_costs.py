@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 
 from abstain.arguments import checked_costs, mean_price
 from abstain.candidates.machines import MACHINES, Late, Machine
-from abstain.candidates.trials import Trials
+from abstain.candidates.trials import Trials, first_least, views_of
+from abstain.costs.costs import Costs
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.progress import SearchLine
@@ -51,6 +52,15 @@ def truth_and_costs(
     if row_costs is not None or table is None:
         table = row_table(row_costs, labels, table, len(truth))
     return truth, table
+
+
+def zero_one(y: NDArray[Any], pos_label: Any, reject_label: Any) -> Costs:
+    """Return costs of 1 for each error, at which rejecting never pays."""
+    classes = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=False).classes
+    if len(classes) == 2:
+        return Costs()
+    errors = 1.0 - np.eye(len(classes))
+    return Costs.of_errors(tuple(classes.tolist()), errors, 1.0 - 1.0 / len(classes))
 
 
 def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -119,6 +129,14 @@ class Rows:
         folds = zip(probabilities, map(np.flatnonzero, self.splits.tests), strict=True)
         return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in folds]
 
+    def blind(self, reject_label: Any) -> Trials:
+        """The mean costs of each action for all rows alike, on the test rows of each fold."""
+        actions = self.costs.titles(np.unique(self.y).tolist(), reject_label)
+        same = [self.costs.of(self.truth, np.full(len(self.truth), action)) for action in range(len(actions))]
+        parts = [np.flatnonzero(test) for test in self.splits.tests]
+        costs = np.array([[mean_price(own[at], self.weights(at)) for at in parts] for own in same])
+        return Trials("the same for all", [{"action": action} for action in actions], costs)
+
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
 
@@ -158,34 +176,61 @@ def tuned(
 ) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
 
-    Fits with stages share the time, and use more of it only to reach the first one; others take what they need.
+    Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
+    fits come first, and the best line of the grid is fitted in full: once for each view of the folds.
     """
     machine, end = MACHINES[name], None if limit is None else time.monotonic() + limit
-    folds, stages = range(len(rows.splits.trains)), max(1, len(machine.stages))
-    costs, paces = np.full((len(machine.candidates), len(folds)), np.nan), np.full(len(machine.candidates), np.nan)
+    n, folds, stages = len(machine.grid), len(rows.splits.trains), max(1, len(machine.stages))
+    costs, paces = np.full((n, stages, folds), np.nan), np.full((n, stages), np.nan)
     shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
-    fits = [(at, fold) for at in range(len(machine.grid)) for fold in folds]
-    found: list[list[NDArray[np.float64]]] = []
-    line = SearchLine(name, len(fits), shown=verbose)
+    views = views_of(folds, rows.splits.shared)
+    views |= ~views.any(axis=1, keepdims=True)
+    going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
+    kept, rounds, done = np.zeros((n, stages, len(views)), dtype=bool), machine.rounds, 0
+    line = SearchLine(name, n * folds * len(rounds), shown=verbose)
     with line, few_threads(len(rows.y)), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
-        for number, (at, fold) in enumerate(fits):
-            if number and end is not None and time.monotonic() >= end:
-                break
-            late = None if end is None else _late(machine, end, len(fits) - number)
-            held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
-            found = [*(found if fold else []), held_out]
-            paces[at * stages : (at + 1) * stages] = pace
-            if fold == folds[-1]:
-                for stage, probabilities in enumerate(zip(*found, strict=False)):  # as many as all folds have reached
-                    shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
-                    costs[at * stages + stage] = rows.costs_of(shown)
-            line.report(number + 1)
-    if missing := int(np.isnan(costs[:, 0]).sum()):
+        for short, reached in rounds:
+            lines = np.flatnonzero(going.any(axis=1)).tolist()
+            wanted[lines, :reached] = True
+            for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=done > 0):
+                paces[at] = pace
+                for stage, own in enumerate(found):
+                    costs[at, stage] = own
+                line.report(done := done + 1)
+            tried = np.isfinite(costs[:, :, 0])
+            if machine.stages or not short:
+                kept |= going[:, np.newaxis] & tried[:, :, np.newaxis]
+            for view, folds_seen in enumerate(views if short else ()):
+                best = first_least(costs[:, :, folds_seen].mean(axis=2).ravel())
+                going[:, view] = False
+                if best is not None and best % stages == reached - 1:
+                    going[best // stages, view] = True
+    if missing := int((wanted & np.isnan(costs[:, :, 0])).sum()):
         warnings.warn(
-            f"{missing} of the {len(costs)} candidates of {name!r} count as not tried, because time ran out; raise the "
+            f"{missing} of the {n * stages} candidates of {name!r} count as not tried, because time ran out; raise the "
             "time limit, or use fewer rows.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return Trials(name, machine.candidates, costs, paces)
+    every = n * stages
+    left = kept.reshape(every, len(views))
+    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left)
+
+
+def _fits(
+    machine: Machine, rows: Rows, lines: list[int], shared: dict[str, Any], end: float | None, *, begun: bool
+) -> Iterator[tuple[int, float, list[list[float]]]]:
+    """Fit lines of the grid on all folds; yield each, its pace and, after the last fold, the costs of its stages."""
+    fits = [(at, fold) for at in lines for fold in range(len(rows.splits.trains))]
+    found: list[list[NDArray[np.float64]]] = []
+    for number, (at, fold) in enumerate(fits):
+        if (number or begun) and end is not None and time.monotonic() >= end:
+            return
+        late = None if end is None else _late(machine, end, len(fits) - number)
+        held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
+        found = [*(found if fold else []), held_out]
+        last, costs = fold == len(rows.splits.trains) - 1, list[list[float]]()
+        for probabilities in zip(*found, strict=False) if last else ():  # as many stages as all folds have reached
+            costs.append(rows.costs_of(rows.sigmoids(probabilities) if machine.sigmoid else probabilities))
+        yield at, pace, costs

@@ -21,7 +21,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-SVM, BEST = "svm", "best"
+SVM, BEST, AUTO = "svm", "best", "auto"
+# Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
+# of the rows. Both numbers are guesses that no experiment has placed yet.
+BOOSTED, WITHOUT_SVM = 1_000, 20_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
 
@@ -35,14 +38,18 @@ class Machine:
         ``make(**parameters, random_state=seed)`` is the plain classifier of scikit-learn.
     grid : tuple of dict
         The parameters to try; ties go to the first, so the simplest come first.
-    count : str
-        The parameter that says how many trees, or at most how many iterations, a fit has.
-    fit_until : callable
+    count : str or None
+        The parameter that says how many trees, or at most how many iterations, a fit has; None if it has neither.
+    fit_until : callable or None
+        None: a fit takes the time it needs.
         ``fit_until(classifier, fit, late)`` calls `fit` for some trees or iterations at a time until `late(number)`
         says that time is over; it returns their number, and whether these are all. If they are, the fit is that of
         one call.
     stages : tuple of int
         Values of `count` to try with each of them, ascending, from one fit; empty for machines without stages.
+    short : tuple of int
+        Trees or iterations of short fits, ascending, that narrow the grid: the best of them is fitted further, unless
+        its cost is least at an earlier stage. Empty: all are fitted in full.
     sigmoid : bool
         Whether Platt's sigmoid is fitted to its probabilities of held-out rows.
     takes_sparse : bool
@@ -53,9 +60,10 @@ class Machine:
 
     make: Callable[..., Any]
     grid: tuple[dict[str, Any], ...]
-    count: str
-    fit_until: Callable[[Any, Callable[[], Any], Late], tuple[int, bool]]
+    count: str | None = None
+    fit_until: Callable[[Any, Callable[[], Any], Late], tuple[int, bool]] | None = None
     stages: tuple[int, ...] = ()
+    short: tuple[int, ...] = ()
     sigmoid: bool = False
     takes_sparse: bool = True
     takes_n_jobs: bool = False
@@ -63,18 +71,30 @@ class Machine:
     @property
     def candidates(self) -> list[dict[str, Any]]:
         """All parameters to try, in the order of :meth:`probabilities`."""
-        stages: list[dict[str, Any]] = [{self.count: number} for number in self.stages] or [{}]
+        stages = [self.of_count(number) for number in self.stages] or [{}]
         return [parameters | stage for parameters in self.grid for stage in stages]
+
+    @property
+    def rounds(self) -> list[tuple[dict[str, Any], int]]:
+        """Parameters of the short fits, and how many stages they reach, if they narrow anything; then of whole fits."""
+        whole = max(1, len(self.stages))
+        reached = [sum(stage <= number for stage in self.stages) or 1 for number in self.short]
+        pairs = zip(self.short if len(self.grid) > 1 else (), reached, strict=False)
+        return [*((self.of_count(number), at) for number, at in pairs if at < whole or not self.stages), ({}, whole)]
+
+    def of_count(self, number: int) -> dict[str, Any]:
+        """The parameters of a fit with so many trees or iterations."""
+        return {} if self.count is None else {self.count: number}
 
     def fitted(
         self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None
     ) -> tuple[Any, int, bool]:
         """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done."""
-        classifier = self.make(**parameters, **({self.count: self.stages[-1]} if self.stages else {}))
-        fit = partial(classifier.fit, X, y, sample_weight=weight)
+        classifier = self.make(**((self.of_count(self.stages[-1]) if self.stages else {}) | parameters))
+        fit = partial(classifier.fit, X, y, **({} if weight is None else {"sample_weight": weight}))
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
-            if late is None:
-                return fit(), getattr(classifier, self.count), True
+            if late is None or self.fit_until is None:
+                return fit(), 1 if self.count is None else getattr(classifier, self.count), True
             return classifier, *self.fit_until(classifier, fit, late)
 
     def probabilities(self, classifier: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
@@ -132,6 +152,7 @@ MACHINES = {
         tuple({"min_samples_leaf": rows} for rows in (20, 5, 1)),
         "n_estimators",
         trees_until,
+        short=(10,),
         sigmoid=True,
         takes_n_jobs=True,
     ),
@@ -145,6 +166,12 @@ MACHINES = {
     ),
 }
 NAMES = (SVM, *MACHINES)  # the machines that "best" chooses among, in the order in which ties are broken
+
+
+def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
+    """Return the machines that are tried on n rows: few and fast ones."""
+    wanted = ((SVM, n < WITHOUT_SVM), ("logistic", True), ("boosting", n >= BOOSTED and not sparse))
+    return tuple(name for name, used in wanted if used)
 
 
 def machine_of(classifier: Any) -> tuple[str, dict[str, Any]] | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -18,15 +19,39 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 
 from abstain.arguments import positive_number, refuse_dask, row_weights
-from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned
-from abstain.candidates.machines import MACHINES, NAMES, SVM
-from abstain.candidates.trials import Choice, Trials
-from abstain.estimators.fitting.decide import RejectMixin
+from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
+from abstain.candidates.machines import AUTO, MACHINES, NAMES, SVM, auto_machines
+from abstain.candidates.trials import Choice, Trials, trials_of
+from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMachine(Fitted):
+    """A fitted `MachineSearch`.
+
+    Attributes
+    ----------
+    own : Fitted
+        The fitted value of the machine chosen.
+    estimator : ThresholdRejector or RejectSVCCV
+        The machine chosen.
+    choice : Choice
+        The costs of all candidates.
+    """
+
+    own: Any
+    estimator: Any
+    choice: Choice
+
+    @property
+    def score(self) -> float:
+        """Minus the cost of the choice."""
+        return -self.choice.cost
 
 
 @with_parameters
@@ -35,10 +60,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     Parameters
     ----------
-    costs : Costs or Actions
-        Costs of the errors and of a reject, of any number of classes; or of several actions.
-    machines : sequence of str
-        Names from `NAMES`: one to tune, or several to choose among, on the same folds.
+    costs : Costs, Actions or None, default=None
+        Costs of the errors and of a reject, of any number of classes; or of several actions. None: errors cost 1, and
+        nothing is rejected.
+    machines : "auto" or sequence of str, default="auto"
+        "svm", "logistic", "forest" and "boosting": one to tune, or several to choose among, on the same folds. "auto":
+        the svm and logistic regression; from 1,000 rows on boosted trees too, from 20,000 rows on without the svm.
     svm : RejectSVCCV or None
         The search that stands for "svm"; its costs, labels, folds and time limit are set here.
     cv : int or splitter, default=5
@@ -60,11 +87,28 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     best_estimator_ : ThresholdRejector or RejectSVCCV
         The machine fitted to all rows.
     choice_ : Choice
-        The costs of all candidates.
+        The costs of all candidates: `chosen`, the machine with its parameters (`best`), and `cost`, its cross-validated
+        mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action for all rows
+        alike, with its cost, if the machine does not cost less, else None.
+    best_score_ : float
+        Minus ``choice_.cost``.
+    classes_, reject_label_ : ndarray of shape (n_classes,), scalar
+        The classes, sorted, and the label of a rejected row.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Those of the machine.
+
+    Examples
+    --------
+    >>> from abstain import Costs, MachineSearch
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = MachineSearch(Costs(reject=0.2), ("svm", "logistic")).fit(X[50:], y[50:])
+    >>> search.choice_.doing_nothing is None
+    True
     """
 
     costs: Any = None
-    machines: Sequence[str] = NAMES
+    machines: str | Sequence[str] = AUTO
     _: KW_ONLY
     svm: Any = None
     cv: Any = 5
@@ -87,8 +131,13 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
+        if y is None:
+            raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
         X, label = indexable(X, np.asarray(y))
-        truth, costs = truth_and_costs(self.costs, label, self.pos_label, self.reject_label, row_costs)
+        names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
+        named, stated = (self.pos_label, self.reject_label), self.costs
+        stated = zero_one(label, *named) if stated is None and row_costs is None else stated
+        truth, costs = truth_and_costs(stated, label, *named, row_costs)
         weight, groups, cv = row_weights(sample_weight, len(truth)), row_groups(groups, len(truth)), self.cv
         present = np.ones(len(truth)) if weight is None else weight
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
@@ -99,21 +148,21 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         rows = Rows(X, label, truth, costs, splits, weight, row_costs)
         if weight is not None:  # rows of weight 0 are left out
             rows = rows.take(np.flatnonzero(weight))
-        if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
+        if any(name != SVM and MACHINES[name].sigmoid for name in names):
             _whole_folds(rows.splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
-        found, fitted = list[Trials](), None
-        for at, name in enumerate(self.machines):
+        found, machine = list[Trials](), None
+        for at, name in enumerate(names):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
-            limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
+            limit = None if left is None else max(0.001, left) / (len(names) - at)
             if name == SVM:
                 own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                fitted = self._fitted_svm(X, label, own, cv, limit)
-                found.append(trials_of(fitted))
+                machine = self._fitted_svm(X, label, own, cv, limit)
+                found.append(trials_of(machine))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
-        self.choice_ = Choice.of(found, splits.shared)
-        chosen = self.choice_.chosen
+        choice = Choice.of(found, splits.shared)
+        chosen = choice.chosen
         if chosen.name != SVM and np.isnan(chosen.least):
             warnings.warn(
                 f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
@@ -121,15 +170,19 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        if chosen.name != SVM or fitted is None:
+        if chosen.name != SVM or machine is None:
             with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                fitted = self._fitted(chosen, rows, left)
-        self.best_estimator_, self._fitted_ = fitted, fitted._now  # noqa: SLF001 (of this library)
+                machine = self._fitted(chosen, rows, left)
+        own = machine._now  # noqa: SLF001 (of this library)
+        choice = choice.against(rows.blind(own.rule.labels.reject_label))
+        self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
         return self
 
     def _check_parameters(self) -> None:
         given = self.machines
+        if given == AUTO:
+            given = NAMES
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
         if unknown := [name for name in names if name != SVM and name not in MACHINES]:
@@ -179,6 +232,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def _shorten(classifier: Any, trials: Trials, rows: int, left: float) -> None:
         """Lower the number of trees or iterations to what the time left allows at the pace of the search."""
         machine = MACHINES[trials.name]
+        if machine.count is None:
+            return
         wanted = int(getattr(classifier, machine.count))
         fewest = 2 if machine.sigmoid else 10  # a sigmoid needs a fit for each fold
         possible = max(fewest, int(min(wanted, max(0.0, left) / (trials.pace * rows)))) if trials.pace > 0.0 else wanted
@@ -194,15 +249,21 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             )
 
     def _score(self, fitted: Any, X: Any) -> Any:
-        return self.best_estimator_._score(fitted, X)  # noqa: SLF001 (of this library)
+        return fitted.estimator._score(fitted.own, X)  # noqa: SLF001 (of this library)
 
     def _probability(self, fitted: Any, X: Any, score: Any) -> Any:
-        return self.best_estimator_._probability(fitted, X, score)  # noqa: SLF001
+        return fitted.estimator._probability(fitted.own, X, score)  # noqa: SLF001
 
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features."""
-        return self.best_estimator_.n_features_in_
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    best_estimator_ = fitted("estimator", "The machine fitted to all rows.")
+    choice_ = fitted("choice", "The costs of all candidates.")
+    best_score_ = fitted("score", "Minus the cross-validated mean cost of the choice.")
+    n_features_in_ = fitted("estimator.n_features_in_", "The number of features.")
+    feature_names_in_ = fitted("estimator.feature_names_in_", "The names of the features, if they have names.")
 
 
 def _whole_folds(splits: Splits) -> list[int]:
@@ -222,13 +283,3 @@ def _whole_folds(splits: Splits) -> list[int]:
             "the forest out."
         )
     return folds
-
-
-def trials_of(search: RejectSVCCV) -> Trials:
-    """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
-    grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
-    costs = grid.tuned_near() if grid.best_is_tuned else grid.costs
-    last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
-    if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
-        costs = np.full_like(costs, np.nan)
-    return Trials(SVM, search.cv_results_["params"], np.where(last, costs, np.nan).reshape(last.size, -1))

@@ -13,6 +13,9 @@ choice that they judge. Of repeated folds, l are those that test no row of fold 
 remains is small: the candidates that the other folds are judged by were fitted on its rows too. On simulated tables of
 80 rows the least was 0.042 +- 0.003 below the cost of new rows, this estimate 0.011 below, +- 0.003; the comparison of
 "best", where the whole choice is made inside the training rows, has no such share.
+
+A grid that is narrowed by short fits is narrowed once for each fold, by the folds of other rows, and once by all: j(k)
+is a candidate that these folds have kept.
 """
 
 from __future__ import annotations
@@ -41,17 +44,31 @@ class Trials:
         Mean costs of the folds' test rows; nan for fits that time did not allow.
     paces : ndarray of shape (candidates,) or None
         Seconds of a tree or an iteration for each training row; nan, or None, if they were not measured.
+    kept : bool array of shape (candidates, folds + 1), or None
+        Which candidates are left for the choice that decides a fold, and, last, for that on all folds; None for all.
+        The costs of the others are those of short fits.
     """
 
     name: str
     parameters: list[dict[str, Any]]
     costs: NDArray[np.float64]
     paces: NDArray[np.float64] | None = None
+    kept: NDArray[np.bool_] | None = None
+
+    def left(self, fold: int = -1) -> NDArray[np.bool_]:
+        """The candidates tried on all folds that are left for the choice that decides a fold, or on all folds."""
+        tried = np.logical_and.reduce(np.isfinite(self.costs), axis=1)
+        return tried if self.kept is None else np.logical_and(tried, self.kept[:, fold])
+
+    def on(self, folds: NDArray[np.bool_]) -> Trials:
+        """The same on some of the folds."""
+        kept = None if self.kept is None else self.kept[:, [*folds, True]]
+        return replace(self, costs=self.costs[:, folds], kept=kept)
 
     @property
     def least(self) -> float:
         """The least mean cost; nan if no candidate was tried on all folds."""
-        return float(self.costs[self._place].mean())
+        return float(self._means[self._place])
 
     @property
     def best(self) -> dict[str, Any]:
@@ -65,7 +82,27 @@ class Trials:
 
     @property
     def _place(self) -> int:
-        return first_least(self.costs.mean(axis=1)) or 0
+        return first_least(self._means) or 0
+
+    @property
+    def _means(self) -> NDArray[np.float64]:
+        return np.where(self.left(), self.costs.mean(axis=1), np.nan)
+
+
+@dataclass(frozen=True)
+class DoingNothing:
+    """The same action for every row, whatever its features.
+
+    Attributes
+    ----------
+    action : label
+        The class, the reject label or the name of the action.
+    cost : float
+        Its cross-validated mean cost: each fold is decided by the action that folds of other rows choose.
+    """
+
+    action: Any
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +115,14 @@ class Choice:
         One per machine; ties go to the first.
     shared : bool array of shape (folds, folds), or None
         Whether two folds test a row in common; None if each does only with itself.
+    doing_nothing : DoingNothing or None
+        The cheapest action for all rows alike, if the machine chosen does not cost less; None if it does, or if its
+        cost is not known.
     """
 
     trials: tuple[Trials, ...]
     shared: NDArray[np.bool_] | None = None
+    doing_nothing: DoingNothing | None = None
 
     @classmethod
     def of(cls, found: Sequence[Trials], shared: NDArray[np.bool_] | None = None) -> Self:
@@ -91,7 +132,14 @@ class Choice:
         if not common.any():
             return cls(tuple(found), shared)
         shared = None if shared is None else shared[np.ix_(common, common)]
-        return cls(tuple(replace(trials, costs=trials.costs[:, common]) for trials in found), shared)
+        return cls(tuple(trials.on(common) for trials in found), shared)
+
+    def against(self, blind: Trials) -> Self:
+        """Compare the choice with actions for all rows alike, each a candidate with the parameter "action"."""
+        found = Choice.of([blind, *self.trials], self.shared)
+        nothing = Choice(found.trials[:1], found.shared)
+        least = DoingNothing(nothing.chosen.best["action"], nothing.cost)
+        return replace(self, doing_nothing=least if least.cost <= self.cost * (1.0 + TIE) else None)
 
     @property
     def chosen(self) -> Trials:
@@ -103,18 +151,22 @@ class Choice:
     def cost(self) -> float:
         """The mean cost of the choice, each fold decided by what folds of other rows choose; nan if it has none."""
         costs = np.concatenate([trials.costs for trials in self.trials])
-        costs = costs[np.isfinite(costs).all(axis=1)]
-        folds = costs.shape[1]
-        apart = ~(np.eye(folds, dtype=bool) if self.shared is None else self.shared)
-        if costs.shape[0] == 0 or not apart.any(axis=1).all():
+        apart = views_of(costs.shape[1], self.shared)[:-1]
+        left = [np.concatenate([trials.left(fold) for trials in self.trials]) for fold in range(len(apart))]
+        if not all(map(np.any, left)) or not apart.any(axis=1).all():
             return float("nan")
-        others = [first_least(costs[:, unseen].mean(axis=1)) for unseen in apart]
-        return float(np.mean([costs[other, fold] for fold, other in enumerate(others)]))
+        others = [np.where(mine, costs[:, folds].mean(axis=1), np.nan) for mine, folds in zip(left, apart, strict=True)]
+        return float(np.mean([costs[first_least(means) or 0, fold] for fold, means in enumerate(others)]))
 
     @property
     def tried(self) -> int:
         """The number of candidates tried on all folds."""
         return sum(int(np.isfinite(trials.costs).all(axis=1).sum()) for trials in self.trials)
+
+
+def views_of(folds: int, shared: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """For each fold those that test none of its rows, which choose what decides it; then all of them."""
+    return np.vstack([~(np.eye(folds, dtype=bool) if shared is None else shared), np.ones(folds, dtype=bool)])
 
 
 def first_least(means: Sequence[float] | NDArray[np.float64]) -> int | None:
@@ -124,3 +176,21 @@ def first_least(means: Sequence[float] | NDArray[np.float64]) -> int | None:
         return None
     least = np.nanmin(values)
     return int(np.flatnonzero(values <= least * (1.0 + TIE))[0])
+
+
+def trials_of(search: Any) -> Trials:
+    """The costs of the last round of a fitted `RejectSVCCV`, each pair with Bayes' and with tuned cuts.
+
+    Kept is what the search itself chooses, on all rows and without the test rows of each fold: its `best_score_`.
+    """
+    grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
+    tables = [grid.costs] if grid.tuned is None else [grid.costs, grid.tuned]
+    last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
+    costs = np.concatenate([np.where(last, one, np.nan).reshape(last.size, -1) for one in tables])
+    kept = np.zeros((len(costs), grid.n_splits + 1), dtype=bool)
+    for view, folds in enumerate(views_of(grid.n_splits, grid.shared)):
+        table, place = grid._choice(folds, -1 if folds.all() else view)  # noqa: SLF001
+        kept[(table is not grid.costs) * last.size + np.ravel_multi_index(place, grid.rows.shape), view] = True
+    if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
+        costs = np.full_like(costs, np.nan)
+    return Trials("svm", search.cv_results_["params"] * len(tables), costs, kept=kept)

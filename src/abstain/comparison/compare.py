@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
+from abstain.preprocessing import scales_one_hot
 
 
 def compare(
@@ -189,4 +191,11 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     for name, model in models.items():
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
+        if scales_one_hot(model):
+            warnings.warn(
+                f"models[{name!r}] standardises the columns of a OneHotEncoder, so that rare categories weigh most; "
+                "scale only the numeric columns, in a ColumnTransformer.",
+                UserWarning,
+                stacklevel=3,
+            )
     return dict(models), {}

@@ -84,7 +84,7 @@ def expand_parts(
     """Sum, for each part of the rows, the expansion with the part's coefficients at the part's rows.
 
     Part p has the rows of X with the indices ``rows[starts[p]:starts[p + 1]]``, and the coefficients at these places.
-    X must be dense, and the kernel one that the native core has, unless `gram` has all `kernel_values` of the rows.
+    X must be dense, and the kernel one that the native core has, unless `gram` has all `gram_values` of the rows.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     dense = np.require(X, np.float64, ["C", "A"]) if gram is None else None
@@ -93,7 +93,7 @@ def expand_parts(
     )
 
 
-def kernel_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+def gram_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return all values between the rows in float64, as scores are computed; each line may be longer than needed."""
     if issparse(X):
         return np.require(kernel(X), np.float64, ["C", "A"])
@@ -102,7 +102,7 @@ def kernel_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArr
 
 
 def kernel_bytes(n_rows: int) -> float:
-    """Return an upper bound on the memory of `kernel_values`."""
+    """Return an upper bound on the memory of `gram_values`."""
     longest = n_rows + 63.0
     return 8.0 * longest * longest
 

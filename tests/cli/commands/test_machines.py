@@ -151,3 +151,18 @@ class TestCompare:
         assert "the 6 rows of the rarer class are too few to split again inside --folds 2" in result.stderr
         result = run(*few, "logistic,forest,boosting")
         assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["svm", "logistic"])
+def test_it_is_said_that_doing_nothing_costs_less(tmp_path, table, name):
+    rng, path = np.random.default_rng(0), tmp_path / "noise.csv"
+    path.write_text("\n".join(["x,answer", *(f"{x:.5f},{'yn'[at % 2]}" for at, x in enumerate(rng.normal(size=80)))]))
+    options = ("--target", "answer", "--reject", 0.1, "--machine", name, "-o", tmp_path / "model", "--force")
+    result = run("fit", path, *options, "--json")
+    facts = json.loads(result.stdout)
+    assert facts["cross_validated_mean_cost"] >= 0.1
+    assert facts["doing_nothing"] == {"action": "rejecting every row", "mean_cost": pytest.approx(0.1)}
+    assert "If rejecting every row is acceptable, no model is needed; the model is written all the same." in str(facts)
+    assert "rejecting every row" in run("fit", path, *options).stdout
+    good, _ = fitted(tmp_path, table, "--machine", name)
+    assert "doing_nothing" not in good  # control

@@ -10,7 +10,7 @@ import pytest
 
 from abstain import preprocessing
 from abstain.cli.input import columns
-from abstain.cli.input.columns import for_sklearn
+from abstain.cli.input.columns import flagged, for_sklearn
 from cli.running import FIT, pipeline_of, run, said
 
 
@@ -80,3 +80,13 @@ def test_without_pandas_the_error_says_what_to_install(table, model, tmp_path, m
         result = run(*arguments)
         assert result.exit_code == 2
         assert "cannot select columns of polars 2 by name; install pandas, or scikit-learn 1.9 or later" in said(result)
+
+
+def test_blocks_of_columns_are_the_whole_table(monkeypatch):
+    numbers = pl.DataFrame({f"x{at}": [float(at), -1.0, float("nan")] for at in range(7)})
+    whole = {name: found.tolist() for name, found in flagged(numbers, lambda block: block > 2.0)}
+    assert whole == {f"x{at}": [True, False, False] for at in range(3, 7)}
+    for cells in (1, 6, 7):
+        monkeypatch.setattr(columns, "BLOCK", cells)
+        assert {name: found.tolist() for name, found in flagged(numbers, lambda block: block > 2.0)} == whole
+    assert not dict(flagged(numbers.select([]), lambda block: block > 2.0))

@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, some
-from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, kinds_of
+from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, flagged, kinds_of
 from abstain.cli.tables.dates import day_first_in, days, is_temporal
 from abstain.cli.tables.notation import NEARLY
 from abstain.cli.tables.read_table import Batch, InputTable
@@ -125,7 +125,7 @@ def _suspect(
                 f"column {name!r}: {date} occurs in {count} rows, far from the other dates; if it stands for a missing "
                 f"value, pass --missing-value {date}"
             )
-    for name in numeric:
+    for name, _ in flagged(X.select(pl.col(numeric)), _may_be_odd):
         values = X[name].to_numpy()
         values = values[~np.isnan(values)]
         _suspect_dates(name, values)
@@ -148,12 +148,20 @@ def _suspect(
         _suspect_times(X[name])
 
 
+def _may_be_odd(block: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """One row: the columns to look at, with an end that several rows have, or only whole numbers, perhaps dates."""
+    ends = [np.sum(block == end.reduce(block, axis=0), axis=0) >= FEW for end in (np.fmin, np.fmax)]
+    whole = ((block == np.round(block)) | np.isnan(block)).all(axis=0)
+    return (ends[0] | ends[1] | whole)[np.newaxis]
+
+
 def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
     """Warn of columns with as many values as classes that determine the label in every row."""
     labels, other = pl.Series("label", y.tolist()), int(np.argmin(y == y[0]))
     count = labels.n_unique()
-    for column in X.get_columns() if len(y) >= COPIED else ():
-        if column.n_unique() == count == pl.DataFrame([column.alias("value"), labels]).n_unique():
+    different = X.select(pl.all().n_unique()).row(0) if len(y) >= COPIED and X.width else ()
+    for column in (X.to_series(at) for at, found in enumerate(different) if found == count):
+        if count == pl.DataFrame([column.alias("value"), labels]).n_unique():
             name, values = column.name, column.to_numpy(allow_copy=True)
             _warn(
                 f"column {name!r} agrees with the label in every row ({_shown(values[0])} for {y[0]!r}, "
@@ -164,10 +172,9 @@ def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
 def _suspect_constant(X: pl.DataFrame) -> None:
     """Say which columns are empty or constant."""
     empty, constant = list[str](), list[str]()
-    for column in X:
-        missing = column.null_count()
-        if missing == len(column) or (missing == 0 and (column == column[0]).all()):
-            (empty if column.dtype.is_float() and math.isnan(column[0]) else constant).append(column.name)
+    same = X.select(pl.all().eq_missing(pl.all().first()).all())
+    for column in (X.to_series(at) for at, found in enumerate(same.row(0) if X.width else ()) if found):
+        (empty if column.dtype.is_float() and math.isnan(column[0]) else constant).append(column.name)
     _note(empty, "is empty in all rows", "are empty in all rows")
     _note(constant, "has the same value in all rows", "have the same value in all rows")
 

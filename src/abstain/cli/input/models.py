@@ -179,7 +179,7 @@ def _complete(column: SeenColumn, known: dict[str, list[str]]) -> SeenColumn:
 
 def _categories(preprocess: Any) -> dict[str, list[str]]:
     """The categories of each categorical column of the default preprocessing."""
-    parts = {name: list(columns) for name, _, columns in preprocess.transformers_}
+    parts = {name: list(columns) for name, _, columns in preprocess.transformers}
     if CATEGORICAL not in parts:
         return {}
     known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 
@@ -70,38 +70,39 @@ def write_csv(
 
     Columns that a CSV cannot contain (lists, structs, bytes, durations) are left out, with a note.
     """
-    frame = frame.select(column for column in frame.get_columns() if _writable(column))
+    frame = frame.select(pl.col([name for name, kind in frame.schema.items() if _writable(name, kind)]))
     if safe:
-        names = dict(zip(frame.columns, inert_names(frame.columns), strict=True))
-        frame = frame.select(inert(column) for column in frame.get_columns()).rename(names)
+        frame = inert(frame).rename(dict(zip(frame.columns, inert_names(frame.columns), strict=True)))
     if decimal != ".":
-        import polars as pl
-
-        real = [column for column in frame.get_columns() if column.dtype.is_float()]
-        frame = frame.with_columns(column.cast(pl.String).str.replace(".", decimal, literal=True) for column in real)
+        real = pl.col([name for name, kind in frame.schema.items() if kind.is_float()])
+        frame = frame.with_columns(real.cast(pl.String).str.replace(".", decimal, literal=True))
     file.write(frame.write_csv(include_header=header, separator=separator).encode())
 
 
-def inert(column: pl.Series) -> pl.Series:
-    """The column with an apostrophe where a text that is not a number starts like a formula, also on a later line."""
-    if column.dtype != pl.String:
-        return column
-    runs = column.str.contains(_RUNS) & ~column.str.contains(_NUMBER) & column.cast(pl.Float64, strict=False).is_null()
-    if not runs.any():
-        return column
-    safe = column.str.replace_all(_LATER_LINE, "${1}'${2}").str.replace(_START, "'${1}")
-    return pl.select(pl.when(runs).then(safe).otherwise(column).alias(column.name)).to_series()
+def inert(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with an apostrophe where a text that is not a number starts like a formula, also on a later line."""
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    cells = pl.concat([frame[name] for name in texts]) if texts else pl.Series(dtype=pl.String)  # one call for all
+    if not (odd := {texts[at // frame.height] for at in _runs(cells).arg_true()}):
+        return frame
+    text = pl.col([*odd])
+    safe = text.str.replace_all(_LATER_LINE, "${1}'${2}").str.replace(_START, "'${1}")
+    return frame.with_columns(pl.when(_runs(text)).then(safe).otherwise(text))
+
+
+def _runs(text: Any) -> Any:
+    number = text.str.contains(_NUMBER) | text.cast(pl.Float64, strict=False).is_not_null()
+    return text.str.contains(_RUNS) & ~number
 
 
 def inert_names(names: list[str]) -> list[str]:
     """Column names, made safe in the same way."""
-    return inert(pl.Series("names", names, dtype=pl.String)).to_list()
+    return inert(pl.DataFrame({"names": names}, schema={"names": pl.String}))["names"].to_list()
 
 
-def _writable(column: pl.Series) -> bool:
-
-    if not column.dtype.is_nested() and column.dtype.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
+def _writable(name: str, kind: pl.DataType) -> bool:
+    if not kind.is_nested() and kind.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
         return True
-    text = f"column {column.name!r} contains {column.dtype}, which a CSV file cannot; it is left out of the output."
+    text = f"column {name!r} contains {kind}, which a CSV file cannot; it is left out of the output."
     warnings.warn(text, Note, stacklevel=3)
     return False

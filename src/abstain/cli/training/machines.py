@@ -134,19 +134,24 @@ def _expected(table: TrainingTable, costs: Any, model: Any) -> dict[str, Any]:
 
 def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected: float) -> dict[str, Any]:
     """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
-    known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
+    known: dict[str, Any] = {"cross-validated mean cost": cost}
+    known |= {"held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost):
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
     judge = judge_of(table.y, costs, table.row_costs, table.positive)
     blind = {name: float(paid.mean()) for name, paid in judge.blind(np.arange(len(table.y))).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
+    nothing = cost >= other_cost
+    accepted = f"If {other} is acceptable, no model is needed; the model is written all the same. " if nothing else ""
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
-        f"machine, costs {other_cost:.4g}. {_next(table)}"
+        f"machine, costs {other_cost:.4g}. {accepted}{_next(table)}"
     )
     found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
     verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
+    if nothing:
+        known |= {"doing nothing": {"action": other, "mean cost": other_cost}}
     return known | {"verdict": verdict, "warnings": list(found)}
 
 

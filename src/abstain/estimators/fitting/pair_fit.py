@@ -17,7 +17,7 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, PartSolutions, Proof, Status, certified_gap
 from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, solved
-from abstain.machines.kernel_machine import class_pairs, expand_parts, kernel_bytes, kernel_values
+from abstain.machines.kernel_machine import class_pairs, expand_parts, gram_values, kernel_bytes
 from abstain.solvers.native import SMO, part_biases, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
@@ -122,7 +122,7 @@ def shared_values(
     if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
         return None
     X = shared.problem.X if shared.as_posed else shared.X[shared.kept]
-    return kernel_values(shared.problem.kernel, X[order], solver.n_jobs)
+    return gram_values(shared.problem.kernel, X[order], solver.n_jobs)
 
 
 def _together(

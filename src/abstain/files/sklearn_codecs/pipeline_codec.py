@@ -23,6 +23,7 @@ from abstain.files.format.schema import Fields
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
 from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, check_output, step_from, step_parts
+from abstain.preprocessing import ColumnNames
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
 Steps = list[tuple[str, Any]]
@@ -110,8 +111,9 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
     found, width, used = [], 0, np.zeros(columns.count, dtype=bool)
-    for name, given, _ in [*step.transformers, (REMAINDER, step.remainder, None)]:
+    for name, given, wanted in [*step.transformers, (REMAINDER, step.remainder, None)]:
         part, chosen = fitted.get(name, (given, None))
+        chosen = wanted if isinstance(wanted, ColumnNames) else chosen
         indices, named = (np.flatnonzero(~used), False) if name == REMAINDER else _indices(name, chosen, columns)
         used[indices] = True
         entry: Any = None

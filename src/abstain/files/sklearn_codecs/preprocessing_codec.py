@@ -38,7 +38,9 @@ def is_default(pipeline: Pipeline) -> bool:
         return False
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     fitted = [preprocess, *(part for _, part, _ in preprocess.transformers_)]
-    if any(hasattr(part, "_sklearn_output_config") for part in fitted) or {*map(type, columns.values())} != {list}:
+    if any(hasattr(part, "_sklearn_output_config") for part in fitted):
+        return False
+    if not {*map(type, columns.values())} <= {list, tables.ColumnNames}:
         return False
     try:
         fresh = tables.default_pipeline(pipeline[-1], *(columns.get(name, []) for name in PARTS))
@@ -51,7 +53,7 @@ def table_parts(preprocess: ColumnTransformer) -> Parts:
     """Return the fields and arrays of the fitted preprocessing."""
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     state: dict[str, Any] = {"columns": preprocess.feature_names_in_.tolist()}
-    state |= {name: columns.get(name, []) for name in PARTS}
+    state |= {name: [*columns.get(name, [])] for name in PARTS}
     arrays: Arrays = {}
     if tables.NUMERIC in columns:
         impute, scale = (step for _, step in preprocess.named_transformers_[tables.NUMERIC].steps)
