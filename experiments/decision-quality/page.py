@@ -7,7 +7,8 @@ from typing import Any
 from figures import rank_picture, relative_picture
 from harness.numbers import with_interval
 from harness.pages import run_it, share, table
-from sentences import BAYES, TUNED, best_rank, interval, p_value, percent, promised, rejecting, tuned_cuts
+from harness.sentences import best_rank, interval, p_value, percent
+from sentences import BAYES, TUNED, promised, rejecting, tuned_cuts
 
 ABOUT = {
     "RejectSVCCV": "the double hinge of these costs, with Bayes' thresholds",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from harness.ranks import ranked
-from harness.trials import corrected_p, holm, over_sets, over_splits
+from harness.trials import as_ratio, corrected_p, holm, over_sets, over_splits
 from measure_sets import SETS, TEST_SHARE, rows_of, split
 from measure_trial import CANDIDATES, COSTS, FOLDS
 from numpy.typing import NDArray
@@ -134,11 +134,6 @@ def overall(blocks: list[dict[str, Any]], methods: list[str]) -> dict[str, Any]:
             "below_one_decision": sum(trivial),
         }
     return found
-
-
-def as_ratio(logs: dict[str, Any]) -> dict[str, Any]:
-    """Mean and interval of logarithms as a geometric mean, minus 1: the relative difference."""
-    return {**logs, **{name: float(np.expm1(logs[name])) for name in ("mean", "low", "high")}}
 
 
 def ranks(blocks: list[dict[str, Any]], methods: list[str]) -> dict[str, Any]:

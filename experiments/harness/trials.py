@@ -63,3 +63,8 @@ def over_sets(values: Sequence[float]) -> dict[str, Any]:
     sign_p = float(stats.binomtest(above, above + below).pvalue) if above + below else 1.0
     found = {"mean": mean, "standard_error": error, "low": mean - half, "high": mean + half, "sets": J}
     return {**found, "above": above, "below": below, "sign_p": sign_p}
+
+
+def as_ratio(logs: dict[str, Any]) -> dict[str, Any]:
+    """Mean and interval of logarithms as a geometric mean, minus 1: the relative difference."""
+    return {**logs, **{name: float(np.expm1(logs[name])) for name in ("mean", "low", "high")}}

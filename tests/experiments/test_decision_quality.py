@@ -34,15 +34,16 @@ def _loaded(*names):
         sys.path[:] = path
 
 
-sets, trial, others, svm, summary, ranks, sentences, figures, plan, pages, tasks, trials = _loaded(
+sets, trial, others, svm, summary, ranks, said, picture, sentences, plan, pages, tasks, trials = _loaded(
     "measure_sets",
     "measure_trial",
     "measure_others",
     "measure_svm",
     "summary",
     "harness.ranks",
+    "harness.sentences",
+    "harness.rank_picture",
     "sentences",
-    "figures",
     "plan",
     "page",
 )
@@ -205,9 +206,9 @@ def test_the_critical_difference_is_nemenyis_and_settings_of_a_set_do_not_make_i
 
 
 def test_groups_of_ranks_that_cannot_be_distinguished():
-    assert figures.groups([1.0, 1.5, 2.4, 4.0, 4.2], 1.0) == [(0, 1), (1, 2), (3, 4)]
-    assert figures.groups([1.0, 2.0, 3.0], 0.5) == []
-    assert figures.groups([1.0, 2.0, 3.0], 5.0) == [(0, 2)]
+    assert picture.groups([1.0, 1.5, 2.4, 4.0, 4.2], 1.0) == [(0, 1), (1, 2), (3, 4)]
+    assert picture.groups([1.0, 2.0, 3.0], 0.5) == []
+    assert picture.groups([1.0, 2.0, 3.0], 5.0) == [(0, 2)]
 
 
 @pytest.mark.parametrize(
@@ -229,11 +230,11 @@ def test_the_page_says_what_the_results_say(extra, words):
 
 
 def test_the_best_rank_is_said_whichever_method_has_it():
-    def said(mean, critical):
-        return sentences.best_rank({"ranks": {"mean": mean, "critical_difference": critical, "p": 0.2}})
+    def words(mean, critical):
+        return said.best_rank({"ranks": {"mean": mean, "critical_difference": critical, "p": 0.2}})
 
-    assert "“b” has a significantly larger rank" in said({"b": 2.0, "a": 1.0}, 0.5)
-    assert said({"b": 1.2, "a": 1.8}, 1.0).startswith("b has the least mean rank, 1.20; “a” cannot be distinguished")
+    assert "“b” has a significantly larger rank" in words({"b": 2.0, "a": 1.0}, 0.5)
+    assert words({"b": 1.2, "a": 1.8}, 1.0).startswith("b has the least mean rank, 1.20; “a” cannot be distinguished")
 
 
 # --- families are measured apart
