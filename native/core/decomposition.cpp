@@ -134,7 +134,7 @@ template <class T> void Decomposition<T>::select() {
     std::vector<std::size_t> chosen;
     for (auto* side : {&rising, &falling}) {
         const auto end = side->begin() + static_cast<std::ptrdiff_t>(std::min(fresh / 2, side->size()));
-        std::partial_sort(side->begin(), end, side->end(), worse);
+        std::nth_element(side->begin(), end, side->end(), worse);
         for (auto c = side->begin(); c != end; ++c) chosen.push_back(c->a);
     }
     working_.swap(chosen);
@@ -171,7 +171,7 @@ template <class T> bool Decomposition<T>::improve() {
         before[w] = state[w].beta;
     }
     const auto result = solve_block(rows, diagonal.data(), F.data(), state);
-    iterations_ += result.iterations;
+    iterations_ += steps_ = result.iterations;
     dual_ += result.rise;
     SparseVector change;
     for (std::size_t w = 0; w < q; ++w) {
@@ -220,13 +220,14 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     return result;
 }
 
-// Near the end progress is slow if more rows lie between breakpoints than fit the working set.
+// Progress is slow if more rows lie between breakpoints than fit the working set: near the end, or where a block needs fewer
+// steps than it has rows, and the next round undoes them.
 template <class T> void Decomposition<T>::grow_where_slow() {
     const double violation = highest_ - lowest_;
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
         milestone_ = violation;
         since_milestone_ = 0;
-    } else if (++since_milestone_ >= policy::rounds_to_halve && violation < 1) {
+    } else if (++since_milestone_ >= policy::rounds_to_halve && (violation < 1 || steps_ < settings_.working_set)) {
         settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
         since_milestone_ = 0;
     }

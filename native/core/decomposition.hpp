@@ -73,7 +73,7 @@ template <class T> class Decomposition {
     double dual_ = 0;                   // objective
     double milestone_ = 0;              // violation that the next rounds are to halve
     int rounds_ = 0, since_milestone_ = 0;
-    Index iterations_ = 0;
+    Index iterations_ = 0, steps_ = 0;  // of all rounds, and of the last one
 };
 
 }  // namespace abstain

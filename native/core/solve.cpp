@@ -173,13 +173,11 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, doubl
     return decompose<double>(problem, outcome.beta.data(), {tol, budget.left()}, budget);
 }
 
-// Few pair steps over all rows with kernel rows on demand; if they are not enough, blocks.
+// Few pair steps over all rows, as `first` says; if they are not enough, blocks.
 template <class T>
-Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget) {
-    Settings first = settings;
-    first.on_demand = true;
-    first.working_set = static_cast<int>(policy::rows_on_demand);  // where the matrix is in memory
-    first.max_iterations = std::min(settings.max_iterations, policy::steps_on_demand * problem.size);
+Outcome Fitter::decompose_all_first(const Problem& problem, const double* start, Settings first, const Settings& settings,
+                                    Budget& budget) {
+    first.max_iterations = std::min(settings.max_iterations, first.max_iterations);
     Outcome outcome = decompose<T>(problem, start, first, budget);
     const Index left = budget.at_most(settings.max_iterations - outcome.iterations);
     const bool unfinished = outcome.status == Status::iteration_limit && left > 0;
@@ -193,18 +191,28 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
     const bool on_demand = options_.one_of_many && problem.size <= policy::rows_on_demand;
-    const Outcome outcome = on_demand ? decompose_on_demand<T>(problem, start, settings, budget)
-                                      : decompose<T>(problem, start, settings, budget);
+    const Settings first{options_.tol, policy::steps_on_demand * problem.size, static_cast<int>(policy::rows_on_demand), true};
+    Outcome outcome = on_demand ? decompose_all_first<T>(problem, start, first, settings, budget)
+                                : decompose<T>(problem, start, settings, budget);
     if (budget.empty() || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
         if (overflown(outcome)) return true;
         return !options_.one_of_many && !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
                                          policy::drift_allowed * options_.tol);
     };
-    if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
+    const bool converged = outcome.status == Status::converged;
+    if (converged && !(in_single && drifted())) return outcome;
     std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel
-    exact_kernel();
     const double* from = overflown(outcome) ? start : outcome.beta.data();
+    if (converged && from != start) {  // the answer is near: not worth a matrix in memory
+        const Index few = policy::steps_before_active_set * problem.size;
+        Outcome again = decompose<double>(problem, from, {options_.tol, few}, budget);
+        if (again.status == Status::converged || budget.empty() || watch_.expired()) return again;
+        outcome = std::move(again);
+        from = outcome.beta.data();
+        std::get<std::unique_ptr<KernelMatrix<double>>>(kernels_).reset();
+    }
+    exact_kernel();
     if (options_.method == Method::automatic) return solve_exactly(problem, from, options_.tol, budget);
     return decompose<double>(problem, from, {options_.tol, budget.left()}, budget);
 }
@@ -213,9 +221,11 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
 template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start, Budget& budget) {
     const bool small = problem.size <= policy::one_block_rows;
     const Index n = problem.size;
-    Settings settings{options_.tol, policy::search_steps_before_active_set * n};
-    if (small) settings.working_set = static_cast<int>(policy::one_block_rows);
-    Outcome outcome = decompose<T>(problem, start, settings, budget);
+    const Index most = policy::search_steps_before_active_set * n;
+    const Settings settings{options_.tol, most, small ? static_cast<int>(policy::one_block_rows) : policy::working_set};
+    const Settings all{options_.tol, policy::search_steps_on_all_rows * n, static_cast<int>(n)};
+    Outcome outcome = !small && kernel<T>().whole() ? decompose_all_first<T>(problem, start, all, settings, budget)
+                                                    : decompose<T>(problem, start, settings, budget);
     // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
     if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged)
         outcome = decompose<T>(problem, outcome.beta.data(), settings, budget);

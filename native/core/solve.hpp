@@ -43,7 +43,8 @@ class Fitter {
     Index affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const;
     void walk_up(const Problem& problem, Outcome& outcome, Index changes, Budget& budget);
     template <class T>
-    Outcome decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget);
+    Outcome decompose_all_first(const Problem& problem, const double* start, Settings first, const Settings& settings,
+                                Budget& budget);
     template <class T> Outcome fit_large(const Problem& problem, const double* start, Budget& budget);
     template <class T> Outcome fit_for_search(const Problem& problem, const double* start, Budget& budget);
 

@@ -1,11 +1,19 @@
-"""A thousand small problems against a general QP solver: 1 to 5 knots, ties, duplicate rows, rows without weight."""
+"""A thousand small problems against a general QP solver: 1 to 5 knots, ties, duplicate rows, rows without weight.
+
+And one search of more rows than a block has.
+"""
 
 import numpy as np
 import pytest
 
+from abstain import _native
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
+from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
-from abstain.solvers.native import SMO
+from abstain.kernels import Kernel
+from abstain.losses.tangent_hinge import double_hinge
+from abstain.solvers.native import SMO, native_rows, native_task
 from clarabel_qp import dual_optimum
 from looping import looped, quick
 from problems import random_problem
@@ -39,3 +47,29 @@ def _has_clash(problem):
     """Whether two equal rows are of different classes."""
     rows = {tuple(row): sign for row, sign in zip(problem.X, problem.sign, strict=True)}
     return any(rows[tuple(row)] != sign for row, sign in zip(problem.X, problem.sign, strict=True))
+
+
+def test_short_and_long_fits_of_a_search_beyond_one_block_reach_the_tolerance():
+    rng, n = np.random.default_rng(0), 2100
+    X = rng.normal(size=(n, 6))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > 0, 1, -1).astype(np.int8)
+    held_out = np.arange(n) % 5 == 0
+    problem = DualProblem(Kernel("rbf", gamma=0.2), X, y, double_hinge(Costs(reject=0.2)), np.where(held_out, 0.0, 1.0))
+    task = native_task(y, problem.loss, problem.weight) | {"scales": np.array([1.0, 30.0])}
+    limits = {"tol": 1e-3, "max_iter": 10_000_000, "seconds": np.inf, "cache_size": 500.0, "threads": 1}
+    fits = _native.solve_many(
+        **native_rows(problem),
+        **limits,
+        gammas=np.array([0.2]),
+        tasks=[task],
+        method="search",
+        coefficients=True,
+        report=None,
+    )
+    beta = fits["beta"].reshape(2, n)
+    short, long = fits["iterations"]
+    assert short < 2 * n < long  # policy.hpp: blocks follow after two steps a row
+    assert fits["status"] == ["optimal", "optimal"]
+    assert max(fits["violation"]) <= 1e-3
+    assert not beta[:, held_out].any()
+    assert np.abs(beta @ problem.kernel(X) - fits["expansion"].reshape(2, n)).max() < 5e-4
