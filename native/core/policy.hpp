@@ -26,8 +26,8 @@ inline constexpr double cost_of_factor(double m) { return m * m * m / 3; }
 // to x1.2 at 1e-7 (n = 700 to 900).
 inline constexpr double nearly_right = 1e-6;
 
-// The same for one of many problems, most of which are small: at 1e-6 50 classes of 40 rows take x1.45, 10 classes of 300 rows
-// x2 (C = 100); x1.06 and x1.3 at 1e-3, x1.06 and x1.1 at 1e-1.
+// The same for one of many problems, most of which are small: 50 classes of 40 rows take x1.45 at 1e-6, x1.1 at 1e-3, x1.06 at
+// 1e-1; 10 classes of 250 rows (d = 784) x1.1, x1.0 and x1.1; 10 classes of 300 rows (d = 8, C = 100) x2.1 and x1.3.
 inline constexpr double nearly_right_of_many = 1e-2;
 
 // Pair steps per row until the active set takes over anyway, because pair steps are slow on ill-conditioned problems: at 80
