@@ -86,7 +86,8 @@ template <class Row> class Run {
             if (row.top > 0) total += row.squared, ++counted_, all_ += entries(X, i);
             move(i, std::clamp(gamma[i], 0.0, row.top));
         }
-        stretch_ = total > 0 && std::isfinite(total) ? total / static_cast<double>(counted_) : 1.0;
+        const double mean = total / static_cast<double>(counted_);
+        stretch_ = total > 0 && std::isfinite(total) ? linear_policy::bias_share * mean : 1.0;
         measure();
     }
 
@@ -97,6 +98,8 @@ template <class Row> class Run {
                 settle();
                 if (gap() <= tol) return finished();
             }
+            watch.iterations = found_.epochs;
+            watch.violation = gap();
             watch.look();
             if (watch.expired()) break;
             epoch();
@@ -175,7 +178,7 @@ template <class Row> class Run {
         read_ += static_cast<double>(entries(X_, i));
         judge(i, margin);
         const double next = best(i, margin), change = problem_.sign[i] * (next - found_.gamma[i]);
-        if (std::abs(change) <= linear_policy::resting * row.top) {
+        if (std::abs(change) <= linear_policy::resting * next) {
             row.nap = static_cast<std::uint8_t>(std::min<int>(linear_policy::longest_nap, 2 * row.nap + 1));
             row.left = row.nap;
             return;
@@ -213,7 +216,7 @@ template <class Row> class Run {
         length_ = excess_ = gaps_ = losses_ = 0;
         for (const double each : w_) length_ += each * each;
         for (Index i = 0; i < problem_.size; ++i) {
-            found_.margin[i] = problem_.sign[i] * (times(X_, i, w_.data()) + bias_);
+            found_.margin[i] = problem_.sign[i] * ((length_ > 0 ? times(X_, i, w_.data()) : 0.0) + bias_);
             excess_ += problem_.sign[i] * found_.gamma[i];
             rows_[i].gap = rows_[i].loss = 0;
             if (rows_[i].top > 0) judge(i, found_.margin[i]);

@@ -2,7 +2,7 @@
 //
 //   max  sum_i phi_i(gamma_i) - 1/2 |w|^2      w = sum_i y_i gamma_i x_i,   0 <= gamma_i <= top_i,   r = sum_i y_i gamma_i = 0
 //
-// The bias is the multiplier of r = 0, and b = b_0 + s r the penalty on it (s is the mean of |x_i|^2): row i moves as if it had
+// The bias is the multiplier of r = 0, and b = b_0 + s r the penalty on it (s is a share of the mean of |x_i|^2): row i moves as if it had
 // a feature sqrt(s) more, and b_0 <- b after each epoch. With the margins m_i = y_i (x_i . w + b) the duality gap is
 //
 //   sum_i [w_i loss_i(m_i) + gamma_i m_i - phi_i(gamma_i)] - b r

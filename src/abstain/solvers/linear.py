@@ -42,6 +42,8 @@ class LinearSolution:
         The relative duality gap by the solver's own sums.
     sigma : float
         The last penalty, for a warm start.
+    gamma : float64 array of shape (n,) or None
+        The multipliers; None where the sums have them.
     """
 
     point: Point
@@ -50,6 +52,7 @@ class LinearSolution:
     iterations: int
     gap: float
     sigma: float
+    gamma: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

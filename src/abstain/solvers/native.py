@@ -20,6 +20,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
+from abstain.machines.linear_machine import native_matrix
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]
@@ -223,15 +224,3 @@ def _rows(problem: DualProblem) -> dict[str, Any]:
     if problem.kernel.name == "precomputed" and not issparse(problem.X):
         return {"gram": np.require(problem.X, np.float64, ["C", "A"])}
     return native_matrix(problem.X, np.float64)
-
-
-def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
-    """Return dense or CSR rows as keywords, in this precision; rows that already have it are not copied."""
-    if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"])}
-    return {
-        "values": np.require(X.data, kind, ["C", "A"]),
-        "columns": np.require(X.indices, np.int32, ["C", "A"]),
-        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
-        "features": X.shape[1],
-    }
