@@ -7,8 +7,8 @@
 //
 //   sum_i [w_i loss_i(m_i) + gamma_i m_i - phi_i(gamma_i)] - b r
 //
-// whose terms are known of each row as it is visited. A row that did not move is left out of the next 1, 3, 7, 15 epochs; once
-// the gap looks small enough, it is computed again for all rows.
+// It is computed after more and more epochs, with the primal value at the best multiple of (w, b): where all margins are nearly
+// 1, a multiple that is a little larger has no losses. A row that did not move is left out of the next 1, 3, 7, 15 epochs.
 //
 // Hsieh et al. (ICML 2008) have this for the hinge with a penalised bias, and shrink instead.
 #pragma once
@@ -21,7 +21,7 @@ namespace abstain {
 
 struct Descent {
     std::vector<double> gamma, margin;
-    std::vector<double> point;  // w and, last, b
+    std::vector<double> point;  // the multiple of w and, last, b
     double gap;                 // relative; that of gamma if r = 0
     Index epochs;
 };
