@@ -25,6 +25,9 @@ inline constexpr double first_steps[] = {0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0
 // Entries of a point up to which a Hessian is factored here: beyond, LAPACK is faster.
 inline constexpr Index factored_here = 100;
 
+// Share of its entries that a sum of (x_i, 1)(x_i, 1)' may have on average, for it to be summed entry by entry.
+inline constexpr double sparse_outer = 0.1;
+
 // ---- Coordinate descent (linear_descent.cpp) ----
 
 // Share of a row's multiplier below which it has not moved, or is on a breakpoint.

@@ -110,7 +110,7 @@ class _Lapack:
         d = math.isqrt(len(H))
         try:
             with one_blas_thread():
-                self.factor = scipy.linalg.cho_factor(H.reshape(d, d), overwrite_a=True, check_finite=False)
+                self.factor = scipy.linalg.cho_factor(H.reshape(d, d).T, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
             return False
         return True
