@@ -97,9 +97,11 @@ template <class Row> class Run {
 
     Descent run(double tol, double passes, Index most_epochs, Watch& watch) {
         const double most = passes * static_cast<double>(all_);
+        const Index last_epoch = std::min(most_epochs, static_cast<Index>(std::min(1e15, linear_policy::epochs_per_pass * passes)));
+        least_stretch_ = tol / 16;
         Index look = linear_policy::first_look, before = 0;
         double last = 1;
-        for (found_.epochs = 0; found_.epochs < most_epochs && read_ < most; ++found_.epochs) {
+        for (found_.epochs = 0; found_.epochs < last_epoch && read_ < most; ++found_.epochs) {
             if (found_.epochs == look) {
                 settle();
                 if (found_.gap <= tol) return std::move(found_);
@@ -232,7 +234,7 @@ template <class Row> class Run {
         read_ += static_cast<double>(all_);
         double factor = 1, best = primal(1);
         const double dual = best - gaps_ + bias_ * excess_;
-        for (double more = linear_policy::least_stretch; more < linear_policy::most_stretch; more *= 2) {
+        for (double more = least_stretch_; more < linear_policy::most_stretch; more *= 2) {
             const double value = primal(1 + more);
             if (!(value < best)) break;
             best = value, factor = 1 + more;
@@ -251,7 +253,7 @@ template <class Row> class Run {
     std::vector<Index> order_;
     Random random_;
     Index counted_ = 0, all_ = 0;  // rows of some weight, and their entries
-    double read_ = 0, stretch_ = 1, bias_;
+    double read_ = 0, stretch_ = 1, least_stretch_ = 0, bias_;
     double length_ = 0, excess_ = 0, gaps_ = 0;  // |w|^2, r, and the sum of the rows' parts of the gap
 };
 

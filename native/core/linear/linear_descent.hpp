@@ -27,7 +27,7 @@ struct Descent {
 };
 
 // From multipliers `gamma`, n of them, and a bias; until the gap is at most `tol`, or for so many entries of the rows, each of
-// them counted as often as it is read, as `passes` over all of them have.
+// them counted as often as it is read, as `passes` over all of them have; or for twice as many epochs, where rows rest.
 Descent descend(const LinearRows& rows, const Problem& problem, const double* gamma, double bias, double tol, double passes,
                 Index most_epochs, Watch& watch);
 

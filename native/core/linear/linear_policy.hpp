@@ -40,9 +40,9 @@ inline constexpr double bias_share = 0.05;
 // Epochs that a row which does not move is left out of at most. Text, 20,000 x 20,000: passes x1.4 (C = 1) at 3, x2.7 at 0.
 inline constexpr int longest_nap = 15;
 
-// Epochs before the duality gap is computed first; and what (w, b) is stretched by at least and at most.
+// Epochs before the duality gap is computed first, epochs for each of the passes allowed, and what (w, b) is stretched by at most.
 inline constexpr Index first_look = 6;
-inline constexpr double least_stretch = 1e-5, most_stretch = 0.1;
+inline constexpr double epochs_per_pass = 2, most_stretch = 0.1;
 
 // A row is visited again at once if its part of the duality gap is so many times the mean.
 inline constexpr double waking = 0.01;

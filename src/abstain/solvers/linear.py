@@ -41,7 +41,7 @@ class LinearSolution:
     gap : float
         The relative duality gap by the solver's own sums.
     sigma : float
-        The last penalty, for a warm start.
+        The last penalty, for a warm start; nan without Newton steps.
     gamma : float64 array of shape (n,) or None
         The multipliers; None where the sums have them.
     """

@@ -21,7 +21,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, Status
 from abstain.kernels import Kernel
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear_rows import LocalSums
 from abstain.solvers.native import SMO
 
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
@@ -29,6 +29,7 @@ ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram mat
 FEWEST_FEATURES = 100  # of sparse rows that are visited one by one
 ROWS_PER_COLUMN = 4  # with more, coordinate descent may need thousands of passes
 PASSES = (100.0, 400.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
+LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")
 COLUMNS = 4096  # that are centred at a time
 
 
@@ -63,20 +64,19 @@ class WideRows:
         """The Gram matrix with its kernel, or sparse rows; and the centre of the rows that it is of."""
         X, origin = self.X, np.zeros(self.X.shape[1])
         if issparse(X):
-            return X.astype(np.float64, copy=False), Kernel("linear"), origin
-        kernel = Kernel("precomputed")
+            return X.astype(np.float64, copy=False), LINEAR, origin
         with one_blas_thread():
             if X.dtype == np.float64:
                 K = X @ X.T
                 # far from the origin the products would agree in most of their digits
                 if self.centre @ self.centre <= 0.5 * K.trace() / len(K):
-                    return K, kernel, origin
+                    return K, PRECOMPUTED, origin
             K = np.zeros((len(X), len(X)))
             for first in range(0, X.shape[1], COLUMNS):
                 columns = slice(first, first + COLUMNS)
                 part = X[:, columns] - self.centre[columns]
                 K += part @ part.T
-        return K, kernel, self.centre
+        return K, PRECOMPUTED, self.centre
 
     def solve(
         self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None = None, start: Any = None
@@ -102,7 +102,7 @@ class WideRows:
         seconds = np.inf if settings.time_limit is None else float(settings.time_limit)
         limits = (PASSES[0 if self.few else 1], settings.max_iter, seconds, settings.progress)
         point, status, gap, epochs = sums.block.descend(bias, settings.tol, *limits)
-        return LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, first_penalty(problem), sums.gamma())
+        return LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, sums.gamma())
 
     def exact(self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: Any) -> LinearSolution:
         """Solve the dual on the Gram matrix."""
@@ -120,4 +120,4 @@ class WideRows:
         point = np.append(w, found.bias + w @ (self.centre - origin))
         epochs = -(-found.iterations // len(found.beta))
         gamma = problem.sign * found.beta
-        return LinearSolution(point, (1.0, 1.0), found.status, epochs, np.nan, first_penalty(problem), gamma)
+        return LinearSolution(point, (1.0, 1.0), found.status, epochs, np.nan, np.nan, gamma)
