@@ -62,7 +62,12 @@ def test_all_solvers_find_the_optimum(name, loss, sparse):
     problem = posed(name, loss, sparse=sparse)
     rows, settings = WideRows(problem.X, problem.centre), LinearNewton(tol=1e-6)
     best = optimum(problem)
-    for ways in ({"few": True, "one_by_one": False}, {"few": False, "one_by_one": True}, {"few": True, "one_by_one": True}, None):
+    for ways in (
+        {"few": True, "one_by_one": False},
+        {"few": False, "one_by_one": True},
+        {"few": True, "one_by_one": True},
+        None,
+    ):
         if ways is not None:
             vars(rows).update(ways)
         _, proof = fitted_machine(problem, settings, None, rows=None if ways is None else rows)

@@ -61,10 +61,11 @@ class WideRows:
 
     @cached_property
     def gram(self) -> tuple[Any, Kernel, NDArray[np.float64]]:
-        """The Gram matrix with its kernel, or sparse rows; and the centre of the rows that it is of."""
+        """The Gram matrix with its kernel, or sparse rows with many columns; and the centre of these rows."""
         X, origin = self.X, np.zeros(self.X.shape[1])
-        if issparse(X):
+        if issparse(X) and X.shape[1] > FEWEST_FEATURES:
             return X.astype(np.float64, copy=False), LINEAR, origin
+        X = X.toarray() if issparse(X) else X
         with one_blas_thread():
             if X.dtype == np.float64:
                 K = X @ X.T

@@ -26,7 +26,8 @@ from abstain.solvers.linear_wide import WideRows
 from abstain.solvers.native import within
 
 _BLOCK = 2_000_000
-POLISHED = 100  # rows up to which a fit goes on to about the last digits: it costs next to nothing
+POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
+FINISHED = 100  # and a linear fit, where that costs next to nothing
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 LINEAR = Kernel("linear")
 MOST_SCATTERED = 100_000  # rows: one of them may have all of the squares, and the others none
@@ -129,10 +130,11 @@ def fitted_machine(
         machine, certificate = certify(first)
         if first.status not in UNSURE or certificate.relative_gap <= settings.tol:
             return machine, proof_of(certificate, first.status, settings.tol, first.iterations)
+    polish = problem.X.shape[0] <= (FINISHED if sums is None else POLISHED)
     sums = LocalSums(problem, n_jobs) if sums is None else sums
     if first is not None:
         sums.start(first.gamma)
-    now = replace(within(settings, began), polish=problem.X.shape[0] <= POLISHED)
+    now = replace(within(settings, began), polish=polish)
     return certified(sums, first_penalty(problem), now, certify, first)
 
 
