@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "linear/block_sums.hpp"
+#include "linear/row_check.hpp"
 #include "newton.hpp"
 #include "rows.hpp"
 
@@ -68,13 +69,14 @@ struct Crew {
     explicit Crew(int threads) : pool(threads) {}
 };
 
-template <class Work> auto run(Crew& crew, Work&& work, double seconds = std::numeric_limits<double>::infinity()) {
+template <class Work>
+auto run(Crew& crew, Work&& work, double seconds = std::numeric_limits<double>::infinity(), const nb::object& report = nb::none()) {
     require(!crew.busy.exchange(true), "the block, or one that shares its threads, is in use by another call");
     struct Release {
         Crew& crew;
         ~Release() { crew.busy = false; }
     } release{crew};
-    return without_lock(nb::none(), seconds, work);
+    return without_lock(report, seconds, work);
 }
 
 Index features_of(const LinearRows& rows) {
@@ -147,10 +149,16 @@ class Block {
         run(*crew_, [&](Watch&) { block_.start(gamma.data()); });
     }
 
-    // The point, the relative gap and the number of epochs.
-    nb::tuple descend(double bias, double tol, double passes, Index most_epochs, double seconds) {
-        Descent found = run(*crew_, [&](Watch& watch) { return block_.descend(bias, tol, passes, most_epochs, watch); }, seconds);
-        return nb::make_tuple(to_numpy(std::move(found.point)), found.gap, found.epochs);
+    // The point, the status, the relative gap and the number of epochs; "inaccurate" if the passes were not enough.
+    nb::tuple descend(double bias, double tol, double passes, Index most_epochs, double seconds, nb::object report) {
+        Status status = Status::converged;
+        Descent found = run(*crew_, [&](Watch& watch) {
+            Descent at = block_.descend(bias, tol, passes, most_epochs, watch);
+            if (!(at.gap <= tol))
+                status = watch.expired() ? watch.status() : at.epochs >= most_epochs ? Status::iteration_limit : Status::inaccurate;
+            return at;
+        }, seconds, report);
+        return nb::make_tuple(to_numpy(std::move(found.point)), word(status), found.gap, found.epochs);
     }
     nb::tuple newton(double sigma, std::optional<Vector> start, const nb::dict& settings) {
         Steps steps(block_.features(), start, sigma, settings);
@@ -186,10 +194,23 @@ nb::tuple newton_on(nb::object sums, double sigma, std::optional<Vector> start, 
     return steps.result(steps.on(given, Watch({}, steps.seconds())));
 }
 
+// The scores of rows, the sum of beta times rows, and their reach: row_check.hpp.
+nb::tuple check_on(const nb::dict& data, Vector point, Vector beta, Vector weight) {
+    const HeldRows held = rows_of(data);
+    require(static_cast<Index>(point.shape(0)) == features_of(held.rows) + 1, "a point must have an entry more than X has columns");
+    for (const Vector* each : {&beta, &weight})
+        require(static_cast<Index>(each->shape(0)) == count_of(held.rows), "beta and weight must have an entry per row");
+    RowCheck found = without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch&) {
+        return check_rows(held.rows, point.data(), beta.data(), weight.data());
+    });
+    return nb::make_tuple(to_numpy(std::move(found.scores)), to_numpy(std::move(found.sum)), found.reach);
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
     m.def("newton", newton_on, "sums"_a, "sigma"_a, "start"_a.noconvert().none(), "settings"_a);
+    m.def("check_rows", check_on, "data"_a, "point"_a.noconvert(), "beta"_a.noconvert(), "weight"_a.noconvert());
     nb::class_<Block>(m, "LinearBlock")
         .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int, const Block*>(), "data"_a, "sign"_a.noconvert(),
              "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a,
@@ -210,7 +231,8 @@ void bind_linear(nb::module_& m) {
         .def("flags", &Block::flags)
         .def("gamma", &Block::gamma)
         .def("start", &Block::start, "gamma"_a.noconvert())
-        .def("descend", &Block::descend, "bias"_a, "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a)
+        .def("descend", &Block::descend, "bias"_a, "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a,
+             "report"_a.none())
         .def("newton", &Block::newton, "sigma"_a, "start"_a.noconvert().none(), "settings"_a)
         .def("attach", &Block::attach, "data"_a);
 }

@@ -131,6 +131,11 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     for (Index i = 0; i < problem_.size; ++i)
         if ((of == Of::all || between_[i]) && seen++ % stride == 0) chosen.push_back(i);
     const Index width = features_ + 1, padded = rounded_up(width, 16), strip = policy::strip;
+    std::vector<double> found(static_cast<std::size_t>(width * width));
+    if (std::visit([&](const auto& X) { return outer_rows(X, chosen, found.data()); }, rows_)) {
+        watch.look();
+        return found;
+    }
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
     const Index rows = std::clamp<Index>(policy::panel_bytes / (8 * padded), 32, 1024), group = policy::panels * rows;
@@ -153,7 +158,6 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
         });
         watch.look();
     }
-    std::vector<double> found(static_cast<std::size_t>(width * width));
     for (Index i = 0; i < width; ++i)
         for (Index j = i; j < width; ++j) found[i * width + j] = found[j * width + i] = H[i * padded + j];
     return found;

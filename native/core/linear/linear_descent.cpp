@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
+#include "elementary.hpp"
 #include "linear/linear_policy.hpp"
 #include "linear/row_sums.hpp"
 
 namespace abstain {
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class Row> constexpr bool compressed = requires(Row X) { X.starts; };
 
@@ -86,36 +91,44 @@ template <class Row> class Run {
             if (row.top > 0) total += row.squared, ++counted_, all_ += entries(X, i);
             move(i, std::clamp(gamma[i], 0.0, row.top));
         }
-        stretch_ = total > 0 && std::isfinite(total) ? total / static_cast<double>(counted_) : 1.0;
-        measure();
+        const double mean = total / static_cast<double>(counted_);
+        stretch_ = total > 0 && std::isfinite(total) ? linear_policy::bias_share * mean : 1.0;
     }
 
     Descent run(double tol, double passes, Index most_epochs, Watch& watch) {
         const double most = passes * static_cast<double>(all_);
-        for (found_.epochs = 0; found_.epochs < most_epochs && read_ < most; ++found_.epochs) {
-            if (gap() <= tol) {
+        const Index last_epoch = std::min(most_epochs, static_cast<Index>(std::min(1e15, linear_policy::epochs_per_pass * passes)));
+        least_stretch_ = tol / 16;
+        Index look = linear_policy::first_look, before = 0;
+        double last = 1;
+        for (found_.epochs = 0; found_.epochs < last_epoch && read_ < most; ++found_.epochs) {
+            if (found_.epochs == look) {
                 settle();
-                if (gap() <= tol) return finished();
+                if (found_.gap <= tol) return std::move(found_);
+                // where a straight line through the logarithms of the last two gaps meets the tolerance
+                const double gap = std::min(found_.gap, 1e100), rate = elementary::log(last / gap), left = elementary::log(gap / tol);
+                const Index soon = found_.epochs + 2, late = found_.epochs + 2 + found_.epochs / 3;
+                const double steps = rate > 0 ? left / rate * static_cast<double>(look - before) : infinity;
+                before = std::exchange(look, steps < static_cast<double>(late - found_.epochs)
+                                                 ? std::max(soon, found_.epochs + 1 + static_cast<Index>(steps)) : late);
+                last = gap;
             }
+            watch.iterations = found_.epochs;
+            watch.violation = last;
             watch.look();
             if (watch.expired()) break;
             epoch();
         }
         settle();
-        return finished();
+        return std::move(found_);
     }
 
   private:
     struct Visited {
         double squared = 0, top = 0;
-        double gap = 0, loss = 0;  // when it was last visited
+        double gap = 0;                  // when all margins were last known
         std::uint8_t nap = 0, left = 0;  // epochs to leave it out, in all and from now on
     };
-
-    double gap() const {
-        const double primal = 0.5 * length_ + losses_, gap = gaps_ - bias_ * excess_;
-        return std::isfinite(gap / primal) ? gap / primal : std::numeric_limits<double>::infinity();
-    }
 
     void move(Index i, double gamma) {
         const double change = problem_.sign[i] * (gamma - found_.gamma[i]);
@@ -125,20 +138,21 @@ template <class Row> class Run {
         excess_ += change;
     }
 
-    // The loss of a row at its margin, and its part of the duality gap.
-    void judge(Index i, double margin) {
-        const double gamma = found_.gamma[i];
-        double loss = 0, phi = 0;
-        for (int k = 0; k < problem_.pieces(); ++k) {
-            const double first = problem_.breakpoint(i, k), last = problem_.breakpoint(i, k + 1), t = problem_.slope(i, k);
-            if (t > margin) loss += (last - first) * (t - margin);
-            if (gamma > first) phi += t * (std::min(gamma, last) - first);
+    double loss(Index i, double margin) const {
+        double sum = 0;
+        for (int k = problem_.pieces() - 1; k >= 0; --k) {
+            const double below = problem_.slope(i, k) - margin;
+            if (below > 0) sum += below * (problem_.breakpoint(i, k + 1) - problem_.breakpoint(i, k));
         }
-        const double gap = loss + gamma * margin - phi;
-        gaps_ += gap - rows_[i].gap;
-        losses_ += loss - rows_[i].loss;
-        rows_[i].gap = gap;
-        rows_[i].loss = loss;
+        return sum;
+    }
+
+    // The primal value at (w, b) times a factor.
+    double primal(double factor) const {
+        double sum = 0.5 * factor * factor * length_;
+        for (Index i = 0; i < problem_.size; ++i)
+            if (rows_[i].top > 0) sum += loss(i, factor * found_.margin[i]);
+        return sum;
     }
 
     // The multiplier of a row that is best for the others as they are.
@@ -173,15 +187,13 @@ template <class Row> class Run {
         Visited& row = rows_[i];
         const double score = times(X_, i, w_.data()), margin = problem_.sign[i] * (score + bias_);
         read_ += static_cast<double>(entries(X_, i));
-        judge(i, margin);
         const double next = best(i, margin), change = problem_.sign[i] * (next - found_.gamma[i]);
-        if (std::abs(change) <= linear_policy::resting * row.top) {
+        if (std::abs(change) <= linear_policy::resting * next) {
             row.nap = static_cast<std::uint8_t>(std::min<int>(linear_policy::longest_nap, 2 * row.nap + 1));
             row.left = row.nap;
             return;
         }
         row.nap = 0;
-        length_ += change * (2 * score + change * row.squared);
         bias_ += stretch_ * change;
         move(i, next);
     }
@@ -208,24 +220,29 @@ template <class Row> class Run {
             if (row.gap > linear_policy::waking * usual) row.nap = row.left = 0;
     }
 
-    // All margins and sums again, as rounding and rows that were left out have made them old.
+    // All margins, the duality gap, and the point that it is of.
     void measure() {
-        length_ = excess_ = gaps_ = losses_ = 0;
+        length_ = excess_ = gaps_ = 0;
         for (const double each : w_) length_ += each * each;
         for (Index i = 0; i < problem_.size; ++i) {
-            found_.margin[i] = problem_.sign[i] * (times(X_, i, w_.data()) + bias_);
-            excess_ += problem_.sign[i] * found_.gamma[i];
-            rows_[i].gap = rows_[i].loss = 0;
-            if (rows_[i].top > 0) judge(i, found_.margin[i]);
+            const double margin = problem_.sign[i] * (times(X_, i, w_.data()) + bias_), gamma = found_.gamma[i];
+            found_.margin[i] = margin;
+            excess_ += problem_.sign[i] * gamma;
+            rows_[i].gap = rows_[i].top > 0 ? loss(i, margin) + gamma * margin - problem_.phi(i, gamma) : 0.0;
+            gaps_ += rows_[i].gap;
         }
         read_ += static_cast<double>(all_);
-    }
-
-    Descent finished() {
+        double factor = 1, best = primal(1);
+        const double dual = best - gaps_ + bias_ * excess_;
+        for (double more = least_stretch_; more < linear_policy::most_stretch; more *= 2) {
+            const double value = primal(1 + more);
+            if (!(value < best)) break;
+            best = value, factor = 1 + more;
+        }
+        found_.gap = std::isfinite((best - dual) / best) ? std::max(0.0, (best - dual) / best) : infinity;
         found_.point = w_;
         found_.point.push_back(bias_);
-        found_.gap = std::max(0.0, gap());
-        return std::move(found_);
+        for (double& each : found_.point) each *= factor;
     }
 
     const Row& X_;
@@ -236,8 +253,8 @@ template <class Row> class Run {
     std::vector<Index> order_;
     Random random_;
     Index counted_ = 0, all_ = 0;  // rows of some weight, and their entries
-    double read_ = 0, stretch_ = 1, bias_;
-    double length_ = 0, excess_ = 0, gaps_ = 0, losses_ = 0;  // |w|^2, r, and sums over the rows as last visited
+    double read_ = 0, stretch_ = 1, least_stretch_ = 0, bias_;
+    double length_ = 0, excess_ = 0, gaps_ = 0;  // |w|^2, r, and the sum of the rows' parts of the gap
 };
 
 }  // namespace

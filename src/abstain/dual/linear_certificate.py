@@ -18,14 +18,12 @@ how much the landmarks cost. All values are computed again in float64, block by 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import issparse
 
 from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
@@ -36,8 +34,7 @@ from abstain.losses.row_losses import LossTable
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.machines.linear_machine import LinearMachine
 
-BLOCK = 2_000_000  # entries of sparse rows, or kernel values, that are summed at a time
-CACHED = 1 << 17  # entries of dense rows that are centred at a time: they stay in the processor's cache
+BLOCK = 2_000_000  # rows, or kernel values, that are summed at a time
 NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
 
 
@@ -68,31 +65,13 @@ class LinearProblem(RowLosses):
         steepest = -self.loss.tables()[1][:, 0]
         return np.asarray(self.weight * (steepest[0] if (steepest == steepest[0]).all() else steepest[self.kind]))
 
-    @property
-    def width(self) -> int:
-        """The number of values of a row, each of which has a weight."""
-        return int(self.X.shape[1])
-
-    def values(self, X: Any, n_jobs: int | None) -> Any:  # noqa: ARG002 (for landmarks)
-        """Return these values of some rows, in float64."""
-        return X if issparse(X) else X.astype(np.float64, copy=False) - self.centre
-
     def machine(self, point: NDArray[np.float64]) -> Any:
         """Return the machine of w and, last, b."""
         return LinearMachine(point[:-1].copy(), self.centre, float(point[-1]))
 
-    @property
-    def step(self) -> int:
-        """The number of rows that are summed at a time."""
-        n, d = self.X.shape
-        return max(1, BLOCK * n // max(1, self.X.nnz) if issparse(self.X) else CACHED // max(1, d))
-
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Return blocks of rows, and where they are."""
-        n, step = self.X.shape[0], self.step
-        for first in range(0, n, step):
-            rows = slice(first, first + step)
-            yield rows, self.X if step >= n else self.X[rows]  # a slice of sparse rows is a copy
+    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, float]:
+        """Return the scores of all rows, as the machine predicts them, and its `row_sums`."""
+        return machine.score(self.X, n_jobs).ravel(), *machine.row_sums(self.X, beta, self.weight)
 
     def certify(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> Certificate:
         """Certify a machine of this problem, with gamma clipped and balanced where it must be."""
@@ -113,19 +92,19 @@ class LowRankProblem(LinearProblem):
     features: LandmarkFeatures
     several: bool = False
 
-    @property
-    def width(self) -> int:
-        """The number of landmarks."""
-        return len(self.features.mix)
-
-    @property
-    def step(self) -> int:
-        """The number of rows whose kernel values are in memory at a time."""
-        return max(1, BLOCK // max(1, self.width, self.X.shape[1]))
-
-    def values(self, X: Any, n_jobs: int | None) -> NDArray[np.float64]:
-        """Return the kernel values of some rows with the landmarks."""
-        return self.features.values(X, n_jobs=n_jobs)
+    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, float]:
+        """Return the scores of all rows, and the same sums of their kernel values with the landmarks, in blocks."""
+        (n, d), m = self.X.shape, len(self.features.mix)
+        step = max(1, BLOCK // max(1, m, d))
+        scores, total, reach = np.empty(n), np.zeros(m), 0.0
+        for first in range(0, n, step):
+            rows = slice(first, first + step)
+            X = self.X if step >= n else self.X[rows]  # a slice of sparse rows is a copy
+            scores[rows] = machine.score(X, n_jobs).ravel()
+            at = self.features.values(X, n_jobs=n_jobs)
+            total += beta[rows] @ at
+            reach += float(self.weight[rows] ** 2 @ Kernel("linear").diagonal(at))
+        return scores, total, reach
 
     def machine(self, point: NDArray[np.float64]) -> Any:
         """Return the kernel machine of w and, last, b."""
@@ -202,18 +181,15 @@ def linear_sums(
     problem: LinearProblem, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None
 ) -> LinearSums:
     """Sum over the rows of a problem, or of one of its blocks; gamma must be feasible."""
-    beta = problem.sign * gamma
-    sums, losses, reach = np.zeros(problem.width), 0.0, 0.0
+    losses, n = 0.0, problem.X.shape[0]
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows, X in problem.blocks():
-            sign, weight = problem.sign[rows], problem.weight[rows]
-            scores = machine.score(X, n_jobs).ravel()
-            losses += float(weight @ problem.loss.take(rows).value(sign, sign * scores))
-            at = problem.values(X, n_jobs)
-            sums += beta[rows] @ at
-            reach += float(weight**2 @ Kernel("linear").diagonal(at))
+        scores, total, reach = problem.row_sums(machine, problem.sign * gamma, n_jobs)
+        for first in range(0, n, BLOCK):
+            rows = slice(first, first + BLOCK)
+            sign = problem.sign[rows]
+            losses += float(problem.weight[rows] @ problem.loss.take(rows).value(sign, sign * scores[rows]))
         duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
-    return LinearSums(losses, duals, reach, sums, problem.loss.steepest)
+    return LinearSums(losses, duals, reach, total, problem.loss.steepest)
 
 
 def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:

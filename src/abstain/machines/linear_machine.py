@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain import _native
+from abstain.compressed import native_matrix
 from abstain.kernels import Matrix
 from abstain.machines.machine import check_width, finite
 
@@ -75,3 +77,19 @@ class LinearMachine:
         check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X) + self.bias)
+
+    def row_sums(
+        self, X: Matrix, beta: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], float]:
+        """Return sum_i beta_i (x_i - c) and sum_i weight_i^2 |x_i - c|^2 in one pass; sparse rows need the centre 0."""
+        check_width(X, self.n_features)
+        point = np.append(self.weights, self.bias)
+        given = (np.require(each, np.float64, ["C", "A"]) for each in (beta, weight))
+        _, total, reach = _native.check_rows(native_data(X, self.centre), point, *given)
+        return total, reach
+
+
+def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
+    """Return rows as the native core reads them; dense rows of either precision are not copied."""
+    rows = native_matrix(X, np.float32 if X.dtype == np.float32 else np.float64)
+    return rows if issparse(X) else rows | {"centre": np.require(centre, np.float64, ["C", "A"])}

@@ -41,7 +41,9 @@ class LinearSolution:
     gap : float
         The relative duality gap by the solver's own sums.
     sigma : float
-        The last penalty, for a warm start.
+        The last penalty, for a warm start; nan without Newton steps.
+    gamma : float64 array of shape (n,) or None
+        The multipliers; None where the sums have them.
     """
 
     point: Point
@@ -50,6 +52,7 @@ class LinearSolution:
     iterations: int
     gap: float
     sigma: float
+    gamma: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ class _Lapack:
         d = math.isqrt(len(H))
         try:
             with one_blas_thread():
-                self.factor = scipy.linalg.cho_factor(H.reshape(d, d), overwrite_a=True, check_finite=False)
+                self.factor = scipy.linalg.cho_factor(H.reshape(d, d).T, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
             return False
         return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,8 +21,10 @@ from abstain.dual.proof import Status
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear_rows import LocalSums, Point, first_penalty
+from abstain.solvers.linear_wide import WideRows
 
+Start = tuple[Point, NDArray[np.float64]]  # a point and its multipliers
 BLOCK = 1_000_000  # entries of held-out rows that are copied at a time
 
 
@@ -41,6 +44,11 @@ class LinearFits:
     tasks: Sequence[Task]
     limits: Limits
     coarse_first: ClassVar[bool] = False  # each fold is a path along all Cs
+
+    @cached_property
+    def wide(self) -> WideRows:
+        """The rows, with one Gram matrix for all folds if they are few."""
+        return WideRows(self.X, self.centre)
 
     def scores(
         self,
@@ -79,23 +87,37 @@ class LinearFits:
     def _path(
         self, problem: LinearProblem, Cs: NDArray[np.float64], counted: _Counted
     ) -> list[tuple[NDArray[np.float64], Status]]:
-        found, start, before = [], None, 1.0
+        found: list[tuple[Point, Status]] = []
+        start: Start | None = None
+        before = 1.0
         for C in Cs.tolist():
             if self.limits.seconds <= 0.0:
                 found.append((np.zeros(self.X.shape[1] + 1), Status.TIME_LIMIT))
                 continue
             began = time.monotonic()
             at = replace(problem, weight=C * problem.weight)
-            sums: Any = LocalSums(at, self.limits.n_jobs)
             if start is not None:
-                sums.start(C / before * start[1])
+                start = (start[0], C / before * start[1])
             seconds = None if self.limits.until is None else self.limits.seconds
             settings = LinearNewton(self.limits.tol, self.limits.max_iter, seconds)
-            ended = settings.solve(sums, first_penalty(at), None if start is None else start[0])
-            start, before = (ended.point, sums.gamma()), C
-            found.append((ended.point, ended.status))
+            start, status = self._ended(at, settings, start)
+            before = C
+            found.append((start[0], status))
             counted.done(time.monotonic() - began)
         return found
+
+    def _ended(self, problem: LinearProblem, settings: LinearNewton, start: Start | None) -> tuple[Start, Status]:
+        """Solve from a point and its multipliers; return those that were found."""
+        wide = self.wide.solve(problem, settings, self.limits.n_jobs, start)
+        if wide is not None and wide.gamma is not None:
+            start = (wide.point, wide.gamma)
+            if wide.status is not Status.INACCURATE:
+                return start, wide.status
+        sums: Any = LocalSums(problem, self.limits.n_jobs)
+        if start is not None:
+            sums.start(start[1])
+        ended = settings.solve(sums, first_penalty(problem), None if start is None else start[0])
+        return (ended.point, sums.gamma()), ended.status
 
 
 class _Counted:

@@ -6,14 +6,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.compressed import native_matrix
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
+from abstain.machines.linear_machine import native_data
 
 Point = NDArray[np.float64]  # w and, last, b
 
@@ -73,12 +72,6 @@ class LocalSums:
         stride = max(1, rows // most)
         found = self.block.hessian(everything, stride)
         return found if stride == 1 else found * (rows / -(-rows // stride))
-
-
-def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
-    """Return rows as the native core reads them; dense rows of either precision are not copied."""
-    rows = native_matrix(X, np.float32 if X.dtype == np.float32 else np.float64)
-    return rows if issparse(X) else rows | {"centre": np.require(centre, np.float64, ["C", "A"])}
 
 
 def first_penalty(problem: LinearProblem) -> float:

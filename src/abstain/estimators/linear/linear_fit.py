@@ -22,11 +22,16 @@ from abstain.kernels import Kernel
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear_wide import WideRows
 from abstain.solvers.native import within
 
 _BLOCK = 2_000_000
-POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as in `RejectSVC`
+POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
+FINISHED = 100  # and a linear fit, where that costs next to nothing
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
+LINEAR = Kernel("linear")
+MOST_SCATTERED = 100_000  # rows: one of them may have all of the squares, and the others none
+UNSURE = (Status.OPTIMAL, Status.INACCURATE)  # by the solver's own sums; the certificate decides
 
 
 Fit = Callable[[Task, LinearNewton], tuple[Any, Proof]]
@@ -50,11 +55,11 @@ def linear_machines(
     training: Training, C: float, settings: LinearNewton, n_jobs: int | None
 ) -> tuple[LinearMachine, tuple[Proof, ...]]:
     """Fit the linear machines of all tasks of a training."""
-    rows, code, weight = linear_rows(training.X), training.code, training.weights(C)
+    rows, code, weight = WideRows(*linear_rows(training.X)), training.code, training.weights(C)
 
     def fit(task: Task, now: LinearNewton) -> tuple[LinearMachine, Proof]:
-        problem = LinearProblem(*rows, task.sign(code), task.weight(code, weight), task.loss)
-        return fitted_machine(problem, now, n_jobs)
+        problem = LinearProblem(rows.X, rows.centre, task.sign(code), task.weight(code, weight), task.loss)
+        return fitted_machine(problem, now, n_jobs, rows=rows)
 
     return fitted_tasks(training.tasks, settings, fit, joined)
 
@@ -62,8 +67,19 @@ def linear_machines(
 def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
     """Return the rows as the solver reads them, and their centre."""
     check_reach(X)
-    X = centrable(Kernel("linear"), X)
+    X = X if scattered(X) else centrable(LINEAR, X)
     return X, row_centre(X)
+
+
+def scattered(X: Any) -> bool:
+    """Whether sparse rows are surely not far from the origin: every column is 0 in half of the rows.
+
+    The squared mean of a column is then at most half its mean square, and the variance of the rows at least half of
+    theirs, which spares `centrable` the squares.
+    """
+    if not issparse(X) or X.shape[0] > MOST_SCATTERED:
+        return False
+    return bool(2 * np.bincount(X.indices, minlength=1).max() <= X.shape[0])
 
 
 def row_centre(X: Any) -> NDArray[np.float64]:
@@ -89,21 +105,37 @@ def check_reach(X: Any) -> None:
 
 
 def fitted_machine(
-    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, sums: Any = None
+    problem: LinearProblem,
+    settings: LinearNewton,
+    n_jobs: int | None,
+    sums: Any = None,
+    rows: WideRows | None = None,
 ) -> tuple[Any, Proof]:
     """Fit one machine until the gap in its certificate, computed by the machine that predicts, is below the tolerance.
 
-    `sums` are what the solver needs; by default the sums over the problem's rows, which are in memory.
+    `sums` are what the solver needs; by default the sums over the problem's rows, which are in memory. `rows` are tried
+    before Newton steps.
     """
-    sums = LocalSums(problem, n_jobs) if sums is None else sums
-    settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
+    began = time.monotonic()
 
     def certify(found: LinearSolution) -> tuple[Any, Certificate]:
         machine = problem.machine(found.point)
+        if found.gamma is not None:
+            return machine, problem.certify(machine, found.gamma, n_jobs)
         gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
         return machine, problem.certify(machine, gamma, n_jobs)
 
-    return certified(sums, first_penalty(problem), settings, certify)
+    first = None if rows is None else rows.solve(problem, replace(settings, tol=0.9 * settings.tol), n_jobs)
+    if first is not None:
+        machine, certificate = certify(first)
+        if first.status not in UNSURE or certificate.relative_gap <= settings.tol:
+            return machine, proof_of(certificate, first.status, settings.tol, first.iterations)
+    polish = problem.X.shape[0] <= (FINISHED if sums is None else POLISHED)
+    sums = LocalSums(problem, n_jobs) if sums is None else sums
+    if first is not None:
+        sums.start(first.gamma)
+    now = replace(within(settings, began), polish=polish)
+    return certified(sums, first_penalty(problem), now, certify, first)
 
 
 def certified(
@@ -111,22 +143,28 @@ def certified(
     sigma: float,
     settings: LinearNewton,
     certify: Callable[[LinearSolution], tuple[Any, Certificate]],
+    first: LinearSolution | None = None,
 ) -> tuple[Any, Proof]:
-    """Solve, with a finer tolerance each time, until `certify` confirms the tolerance."""
-    began, tol, steps, point = time.monotonic(), settings.tol, 0, None
+    """Solve, with a finer tolerance each time, until `certify` confirms the tolerance; from `first`."""
+    began, tol = time.monotonic(), settings.tol
+    steps, point = (0, None) if first is None else (first.iterations, first.point)
     for _ in range(ROUNDS):
-        now = replace(within(settings, began), tol=0.9 * tol, max_iter=settings.max_iter - steps)
+        now = replace(within(settings, began), tol=0.9 * tol, max_iter=max(1, settings.max_iter - steps))
         found = now.solve(sums, sigma, point)
         steps += found.iterations
         machine, certificate = certify(found)
         if found.status is not Status.OPTIMAL or certificate.relative_gap <= settings.tol:
             break
         tol, sigma, point = 0.1 * tol, found.sigma, found.point
-    status = found.status
-    if status in (Status.OPTIMAL, Status.INACCURATE):
-        status = Status.OPTIMAL if certificate.relative_gap <= settings.tol else Status.INACCURATE
+    return machine, proof_of(certificate, found.status, settings.tol, steps)
+
+
+def proof_of(certificate: Certificate, status: Status, tol: float, steps: int) -> Proof:
+    """Return the proof of a machine, whose gap decides unless a limit was reached."""
+    if status in UNSURE:
+        status = Status.OPTIMAL if certificate.relative_gap <= tol else Status.INACCURATE
     numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
-    return machine, Proof(*numbers, status.value, steps)
+    return Proof(*numbers, status.value, steps)
 
 
 def joined(machines: Sequence[LinearMachine]) -> LinearMachine:

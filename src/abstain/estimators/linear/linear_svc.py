@@ -35,7 +35,8 @@ class LinearRejectSVC(
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
     a bias that is not penalised, by an augmented Lagrangian with Newton steps [1]_: each step is a sum over the rows,
-    and a few dozen of them reach a relative duality gap of 1e-6 on most tables. It keeps no training rows.
+    and a few dozen of them reach a relative duality gap of 1e-6 on most tables. Rows that are few or sparse, with many
+    features, are solved in the dual: on their Gram matrix, or by coordinate descent [2]_. It keeps no training rows.
 
     With another kernel it is a low-rank machine, ``f(x) = sum_j c_j k(landmark_j, x) + b``, the best one on its
     `n_components` landmarks. Its certificate is for that problem, not for the exact kernel machine of `RejectSVC`.
@@ -67,7 +68,8 @@ class LinearRejectSVC(
     tol : float, default=1e-4
         The relative duality gap at which a fit ends.
     max_iter : int, default=1000
-        Limit on Newton steps, for each machine; reaching it is reported by a `ConvergenceWarning` and in `status_`.
+        Limit on Newton steps, or on passes over the rows in the dual, for each machine; reaching it is reported by a
+        `ConvergenceWarning` and in `status_`.
     time_limit : float or None, default=None
         Limit on the solver's time, in seconds; reported in the same way.
     n_jobs : int or None, default=None
@@ -99,7 +101,7 @@ class LinearRejectSVC(
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
         How the solver ended; "optimal" only if the certificate confirms `tol`.
     n_iter_ : int
-        The number of Newton steps.
+        The number of Newton steps, or of passes over the rows in the dual.
     n_features_in_, feature_names_in_ : int, ndarray
         As everywhere in scikit-learn.
 
@@ -110,6 +112,8 @@ class LinearRejectSVC(
     ----------
     .. [1] Yan & Li, "An efficient augmented Lagrangian method for support vector machine", Optimization Methods and
        Software 35 (2020); here with any number of knots, a free bias and a certificate.
+    .. [2] Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; here with any number
+       of knots, a free bias and a certificate.
 
     Examples
     --------

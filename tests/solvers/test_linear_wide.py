@@ -1,0 +1,148 @@
+"""Linear machines by the Gram matrix and by coordinate descent: the optimum of a general solver, limits, interrupts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+import clarabel_qp
+from abstain import Costs, LinearRejectSVC, LinearRejectSVCCV
+from abstain.dual.linear_certificate import LinearProblem
+from abstain.dual.problem import DualProblem
+from abstain.dual.proof import Status
+from abstain.estimators.fitting.solving import centrable
+from abstain.estimators.linear.linear_fit import fitted_machine, linear_rows, row_centre, scattered
+from abstain.kernels import Kernel
+from abstain.losses.tangent_hinge import double_hinge, hinge
+from abstain.solvers import linear_wide
+from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear_wide import WideRows
+
+LOSSES = {"hinge": hinge(), "double hinge": double_hinge(Costs(1, 5, 0.3))}
+NAMES = ["wide", "few rows", "duplicates", "zero rows", "one feature", "weights 0", "huge C", "scales", "far", "single"]
+
+
+def posed(name: str, loss, *, sparse: bool) -> LinearProblem:
+    rng = np.random.default_rng(sum(map(ord, name)))
+    n, d = {"few rows": (4, 30), "one feature": (40, 1)}.get(name, (60, 150))
+    X = rng.standard_normal((n, d))
+    if sparse or name == "zero rows":
+        X *= rng.random((n, d)) < 0.1
+    if name == "duplicates":
+        X = X[np.arange(n) % 25]
+    if name == "zero rows":
+        X[::4] = 0.0
+    if name == "scales":
+        X *= np.logspace(-2, 2, d)
+    if name == "far" and not sparse:
+        X += 1e5
+    y = np.where(np.arange(n) % 3 > 0, 1, -1).astype(np.int8)
+    weight = np.full(n, 1e6 if name == "huge C" else 1.0)
+    if name == "weights 0":
+        weight[::5] = 0.0
+    if name == "single":
+        X = X.astype(np.float32)
+    rows = csr_array(X) if sparse else X
+    return LinearProblem(rows, row_centre(rows), y, weight, loss)
+
+
+def optimum(problem: LinearProblem) -> float:
+    X = np.asarray(problem.X.todense() if hasattr(problem.X, "todense") else problem.X, dtype=np.float64)
+    X = np.ascontiguousarray(X - X.mean(axis=0))
+    return clarabel_qp.primal_optimum(DualProblem(Kernel("linear"), X, problem.sign, problem.loss, problem.weight))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("name", NAMES)
+def test_all_solvers_find_the_optimum(name, loss, sparse):
+    problem = posed(name, loss, sparse=sparse)
+    rows, settings = WideRows(problem.X, problem.centre), LinearNewton(tol=1e-6)
+    best = optimum(problem)
+    for ways in (
+        {"few": True, "one_by_one": False},
+        {"few": False, "one_by_one": True},
+        {"few": True, "one_by_one": True},
+        None,
+    ):
+        if ways is not None:
+            vars(rows).update(ways)
+        _, proof = fitted_machine(problem, settings, None, rows=None if ways is None else rows)
+        assert proof.status == "optimal"
+        assert proof.gap <= 1e-6
+        assert best * (1 - 1e-5) <= proof.objective <= best * (1 + 1e-5) + 1e-12
+        assert proof.dual_objective <= best * (1 + 1e-5) + 1e-12
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_the_gram_matrix_is_exact_and_descent_reaches_its_gap(sparse):
+    problem = posed("wide", hinge(), sparse=sparse)
+    rows = WideRows(problem.X, problem.centre)
+    exact = rows.exact(problem, LinearNewton(), None, None)
+    machine = problem.machine(exact.point)
+    assert problem.certify(machine, exact.gamma).relative_gap < 1e-10
+    found = rows.descended(problem, LinearNewton(tol=1e-5), None, None)
+    assert found.status is Status.OPTIMAL
+    assert problem.certify(problem.machine(found.point), found.gamma).relative_gap <= 1.001e-5
+    # from its own solution it has nothing to do
+    again = rows.descended(problem, LinearNewton(tol=1e-5), None, (found.point, found.gamma))
+    assert again.iterations < found.iterations
+
+
+def test_a_search_has_the_scores_of_newton_steps(monkeypatch):
+    problem = posed("wide", hinge(), sparse=False)
+    labels = np.where(np.arange(60) % 3 > 0, 1, 0)
+    search = LinearRejectSVCCV(Costs(reject=0.2), Cs=[0.01, 1.0], cv=3, tol=1e-8)
+    wide = search.fit(problem.X, labels).cv_results_["mean_test_score"]
+    monkeypatch.setattr(WideRows, "solve", lambda *_: None)
+    np.testing.assert_allclose(search.fit(problem.X, labels).cv_results_["mean_test_score"], wide, atol=1e-12)
+
+
+@pytest.mark.parametrize("limit", [{"max_iter": 2}, {"time_limit": 1e-9}, {"progress": lambda *_: True}])
+def test_a_limit_of_descent_is_reported_with_a_true_gap(limit):
+    rng = np.random.default_rng(0)
+    X = csr_array(random_array((3000, 4000), density=0.01, rng=rng))
+    y = np.where(rng.random(3000) < 0.5, 1, -1).astype(np.int8)
+    problem = LinearProblem(X, row_centre(X), y, np.full(3000, 100.0), hinge())
+    rows = WideRows(X, problem.centre)
+    assert rows.one_by_one
+    assert not rows.few
+    _, proof = fitted_machine(problem, replace(LinearNewton(tol=1e-9), **limit), None, rows=rows)
+    assert proof.status == ("time_limit" if "time_limit" in limit else "iteration_limit")
+    _, exact = fitted_machine(problem, LinearNewton(tol=1e-4), None, rows=rows)
+    assert exact.status == "optimal"
+    assert exact.dual_objective <= proof.objective
+    assert proof.objective - exact.dual_objective <= proof.gap * proof.objective * (1 + 1e-9) + 1e-4 * exact.objective
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": 1e-9}, {"max_iter": 1}])
+def test_a_limit_on_the_gram_matrix_is_reported(limit):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((900, 800)), np.arange(900) % 2
+    with pytest.warns(UserWarning, match="raise"):
+        clf = LinearRejectSVC(C=100.0, **limit).fit(X, y)
+    assert clf.status_ == ("time_limit" if "time_limit" in limit else "iteration_limit")
+    assert clf.duality_gap_ > 1e-4
+
+
+def test_newton_steps_go_on_where_descent_was_too_slow(monkeypatch):
+    monkeypatch.setattr(linear_wide, "PASSES", (1.0, 1.0))
+    problem = posed("wide", hinge(), sparse=True)
+    rows = WideRows(problem.X, problem.centre)
+    vars(rows).update(few=False, one_by_one=True)
+    assert rows.solve(problem, LinearNewton()).status is Status.INACCURATE
+    _, proof = fitted_machine(problem, LinearNewton(), None, rows=rows)
+    assert proof.status == "optimal"
+
+
+def test_rows_that_are_surely_near_the_origin_are_not_looked_at_again():
+    X = csr_array(random_array((50, 40), density=0.1, rng=np.random.default_rng(0)))
+    full = csr_array(np.ones((50, 2)) * 1e9 + np.arange(100).reshape(50, 2))
+    assert scattered(X)
+    assert centrable(Kernel("linear"), X) is X
+    assert not scattered(full)
+    assert not hasattr(linear_rows(full)[0], "indptr")
+    assert not scattered(X.toarray())
