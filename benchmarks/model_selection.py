@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from abstain import RejectSVC, RejectSVCCV
-from abstain.kernels import resolve_gamma
+from abstain.gamma import resolve_gamma
 
 JOBS = 2
 CS = np.logspace(-2, 3, 10)

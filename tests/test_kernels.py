@@ -6,7 +6,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
 from abstain import kernels
-from abstain.kernels import Kernel, resolve_gamma
+from abstain.gamma import resolve_gamma
+from abstain.kernels import Kernel
 
 KERNELS = [
     Kernel("linear"),

@@ -8,7 +8,7 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels features machines dual "
+LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels gamma features machines dual "
 LINE += "solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too

@@ -24,7 +24,7 @@ from abstain import (
     to_onnx,
 )
 from abstain.dual.certificate import certify
-from abstain.kernels import resolve_gamma
+from abstain.gamma import resolve_gamma
 from adversary_controls import controls, judge
 from looping import looped
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC, reject_svc_path
 from abstain.dual.certificate import certify
-from abstain.kernels import resolve_gamma
+from abstain.gamma import resolve_gamma
 from path_cases import DATA_SETS, OBJECTIVE_TOLERANCE, all_cases, random_Cs
 
 needs_data = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")

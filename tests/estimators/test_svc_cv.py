@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.kernels import resolve_gamma
+from abstain.gamma import resolve_gamma
 
 ASYMMETRIC = Costs(1, 5, 0.3)
 CS, GAMMAS = [0.03, 0.3, 3.0, 30.0], [0.05, 0.2, 0.8]

@@ -16,7 +16,8 @@ from abstain.dual.certificate import Certificate, best_bias, certify, feasible, 
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, Proof, Status, certified_gap
 from abstain.estimators.fitting.definiteness import is_indefinite
-from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
+from abstain.gamma import resolve_gamma
+from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from abstain.arguments import positive_number
-from abstain.kernels import Matrix, resolve_gamma
+from abstain.gamma import resolve_gamma
+from abstain.kernels import Matrix
 
 # Mean costs that differ by less than this share of themselves differ only by rounding, which depends on the unit of the
 # costs and on the order of summation. So no choice depends on a smaller difference.
