@@ -8,8 +8,8 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels gamma features machines dual "
-LINE += "solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
+LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels gamma features machines "
+LINE += "dual solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too
 LINE = "exit_codes progress tables options input training output commands main entry_point"
