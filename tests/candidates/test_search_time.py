@@ -33,7 +33,7 @@ class FakeTime:
 
 @pytest.fixture
 def fake(monkeypatch, whole_machines):
-    forest = {"make": partial(RandomForestClassifier, n_estimators=30)}
+    forest = {"make": partial(RandomForestClassifier, n_estimators=30), "short": ()}
     small = {"boosting": {"stages": (5, 10, 20, 40)}, "forest": forest}
     for name, parts in small.items():
         monkeypatch.setitem(MACHINES, name, replace(whole_machines[name], grid=whole_machines[name].grid[:2], **parts))

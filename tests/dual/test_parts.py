@@ -14,7 +14,7 @@ from abstain.dual.parts import Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge
-from abstain.machines.kernel_machine import expand_parts, kernel_values
+from abstain.machines.kernel_machine import expand_parts, gram_values
 from abstain.solvers.native import SMO, part_biases
 
 
@@ -60,7 +60,7 @@ def test_solutions_sums_biases_and_certificates_are_those_of_each_part(parts):
 
 
 def test_from_all_kernel_values_as_from_rows(parts):
-    gram = kernel_values(parts.whole.kernel, parts.whole.X)
+    gram = gram_values(parts.whole.kernel, parts.whole.X)
     np.testing.assert_allclose(gram[:, :300], parts.whole.gram(), atol=1e-14)
     solver, kernel, rows = SMO(tol=1e-4), parts.whole.kernel, (parts.rows, parts.starts)
     plain, read = solver.solve_parts(parts), solver.solve_parts(replace(parts, gram=gram))
@@ -76,7 +76,7 @@ def test_problems_over_all_rows_are_parts_too(parts):
     sign = [np.where(rng.random(300) < 0.4, 1, -1).astype(np.int8) for _ in range(2)]
     losses = double_hinge(Costs(reject=0.2)), double_hinge(Costs(false_negative=2, reject=0.3))
     problems = [replace(parts.whole, sign=y, loss=loss) for y, loss in zip(sign, losses, strict=True)]
-    both = Parts.of_all(problems, kernel_values(parts.whole.kernel, parts.whole.X))
+    both = Parts.of_all(problems, gram_values(parts.whole.kernel, parts.whole.X))
     answers = SMO(tol=1e-5).solve_parts(both)
     F = expand_parts(parts.whole.kernel, parts.whole.X, both.rows, both.starts, coef=answers.beta, gram=both.gram)
     bias = part_biases(both, F)

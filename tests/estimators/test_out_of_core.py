@@ -41,7 +41,7 @@ LOW_RANK = LinearRejectSVC(
 
 def test_no_copy_of_all_rows_is_made(mapped, monkeypatch):
     X, _, y = mapped
-    for module in ("kernels._BLOCK", "estimators.linear.linear_fit._BLOCK", "dual.linear_certificate.BLOCK"):
+    for module in ("gammas._BLOCK", "estimators.linear.linear_fit._BLOCK", "dual.linear_certificate.BLOCK"):
         monkeypatch.setattr(f"abstain.{module}", 100_000)
     for module in ("machines.kernel_machine._BLOCK", "machines.linear_machine._BLOCK"):
         monkeypatch.setattr(f"abstain.{module}", 100_000)

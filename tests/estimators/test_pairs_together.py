@@ -12,7 +12,7 @@ from abstain.dual.certificate import certify
 from abstain.estimators.fitting import pair_fit
 from abstain.estimators.fitting.kernel_fit import posed_tasks
 from abstain.estimators.fitting.training import Training
-from abstain.machines.kernel_machine import class_pairs, kernel_bytes, kernel_values
+from abstain.machines.kernel_machine import class_pairs, gram_values, kernel_bytes
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def cache(n_rows):
 def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkeypatch):
     X, y = layout(small[0]), small[1]
     made = []
-    monkeypatch.setattr(pair_fit, "kernel_values", lambda *given: made.append(given) or kernel_values(*given))
+    monkeypatch.setattr(pair_fit, "gram_values", lambda *given: made.append(given) or gram_values(*given))
     shared = RejectSVC(costs, tol=1e-6, cache_size=cache(240)).fit(X, y)
     assert len(made) == 1
     apart = RejectSVC(costs, tol=1e-6, cache_size=0.99 * cache(240)).fit(X, y)  # the matrix would be too large
@@ -117,6 +117,20 @@ def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkey
         np.testing.assert_array_equal(shared.predict(X), SVC(tol=1e-6).fit(X, y).predict(X))
     else:
         np.testing.assert_array_equal(shared.sets_, apart.sets_)
+
+
+@pytest.mark.parametrize("costs", [None, Costs(reject=0.3)])
+def test_wrong_kernel_values_are_not_used(small, costs, monkeypatch):
+    X, y = small
+    right = RejectSVC(costs).fit(X, y)
+    monkeypatch.setattr(pair_fit, "gram_values", lambda *given: 1.001 * gram_values(*given))
+    found = RejectSVC(costs).fit(X, y)
+    assert found.status_ == "optimal"
+    np.testing.assert_allclose(found.decision_function(X), right.decision_function(X), atol=1e-2)
+    monkeypatch.setattr(pair_fit, "SAME", 1.0)  # control: they would be
+    wrong = RejectSVC(costs, C=100).fit(X, y)
+    apart = RejectSVC(costs, C=100, cache_size=0.1).fit(X, y)
+    assert np.abs(wrong.decision_function(X) - apart.decision_function(X)).max() > 1e-4
 
 
 def test_each_class_is_optimal_by_its_own_problem(small, monkeypatch):
