@@ -1,11 +1,10 @@
-"""Rows as the native core reads them, and checks that the indices of sparse ones are safe to follow."""
+"""Check that the indices of sparse matrices are safe to follow."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 MOST_COLUMNS = np.iinfo(np.int32).max  # the core's columns are int32
 
@@ -46,15 +45,3 @@ def _sound(starts: Any, indices: Any, stored: int, major: int, minor: int) -> bo
 
 def _within(indices: Any, size: int) -> bool:
     return len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < size)
-
-
-def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
-    """Return dense or CSR rows as keywords, in this precision; rows that already have it are not copied."""
-    if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"])}
-    return {
-        "values": np.require(X.data, kind, ["C", "A"]),
-        "columns": np.require(X.indices, np.int32, ["C", "A"]),
-        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
-        "features": X.shape[1],
-    }

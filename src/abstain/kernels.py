@@ -265,3 +265,15 @@ def called_kernel(kernel: Callable[..., Any], X: Matrix, Y: Matrix) -> NDArray[n
             f"kernel(X, Y) failed on sparse rows, {type(error).__name__}: {error}; if X is sparse, a callable kernel "
             "gets two CSR matrices. Fit and predict with X.toarray(), or let the kernel convert them."
         ) from error
+
+
+def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
+    """Return dense or CSR rows as keywords, in this precision; rows that already have it are not copied."""
+    if not issparse(X):
+        return {"X": np.require(X, kind, ["C", "A"])}
+    return {
+        "values": np.require(X.data, kind, ["C", "A"]),
+        "columns": np.require(X.indices, np.int32, ["C", "A"]),
+        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
+        "features": X.shape[1],
+    }

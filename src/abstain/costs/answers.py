@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.reading import rejecting_pays
 from abstain.costs.table import CostTable
 from abstain.labels import Labels
 from abstain.reject_labels import usable_reject_label
@@ -60,6 +61,16 @@ class AnswerTable(CostTable):
             return None
         of_class = self.unitless[:, [self.answers.index(k) for k in range(n)]]
         return of_class.T[off].reshape(n, n - 1)[:, 0], float(self.unitless[0, self.hands_on.index(True)])
+
+    @property
+    def can_hand_on(self) -> Any:
+        """Whether rejecting ever pays; of two classes with costs per row, by row."""
+        return super().can_hand_on if self.n_classes == 2 or self.per_row else rejecting_pays(self)
+
+    @property
+    def rejects(self) -> Any:
+        """Whether rejecting ever pays; False if some answer is always as cheap."""
+        return self.can_hand_on
 
     def named(self, labels: Labels) -> CostTable:
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""

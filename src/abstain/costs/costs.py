@@ -20,7 +20,6 @@ from abstain.costs.reading import (
     named_by,
     named_rejects,
     pair_of_rejects,
-    rejecting_pays,
     sorted_labels,
 )
 from abstain.html import html_table
@@ -246,16 +245,6 @@ class Costs(AnswerTable):
     def largest_scale(self) -> float:
         """The largest factor on the reject costs at which rejecting still pays for some probabilities."""
         return largest_scale(self.errors, self.reject_costs)
-
-    @property
-    def can_hand_on(self) -> Any:
-        """Whether rejecting ever pays; of two classes with costs per row, by row."""
-        return super().can_hand_on if self.n_classes == 2 or self.per_row else rejecting_pays(self)
-
-    @property
-    def rejects(self) -> Any:
-        """Whether rejecting ever pays; False if some answer is always as cheap."""
-        return self.can_hand_on
 
     @property
     def cut(self) -> Any:

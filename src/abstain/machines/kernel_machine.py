@@ -14,8 +14,8 @@ from scipy.sparse import csr_array, issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.compressed import check_indices, native_matrix
-from abstain.kernels import Kernel, Matrix, called_kernel
+from abstain.compressed import check_indices
+from abstain.kernels import Kernel, Matrix, called_kernel, native_matrix
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.machine import check_width, finite
 

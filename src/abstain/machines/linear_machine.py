@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain import _native
-from abstain.compressed import native_matrix
-from abstain.kernels import Matrix
+from abstain.kernels import Matrix, native_matrix
 from abstain.machines.machine import check_width, finite
 
 _BLOCK = 1_000_000  # entries of X that are centred at a time

@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.compressed import native_matrix
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, PartSolutions, Status
+from abstain.kernels import native_matrix
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 

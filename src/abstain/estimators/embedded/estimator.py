@@ -18,11 +18,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
-from abstain.estimators.fitting.decide import fitted
+from abstain.estimators.fitting.decide import checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.rows import checked_rows
 from abstain.kernels import Kernel
 from abstain.labels import Labels, two_classes
 from abstain.losses.step_loss import StepLoss

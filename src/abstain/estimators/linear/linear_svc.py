@@ -15,11 +15,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.arguments import is_dask, refuse_dask_frame
-from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
+from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, checked_rows, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.rows import checked_rows
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
 from abstain.estimators.linear.linear_fit import linear_machines

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from abstain.estimators.fitting.decide import FittedMixin, fitted
-from abstain.estimators.fitting.rows import checked_rows
+from abstain.estimators.fitting.decide import FittedMixin, checked_rows, fitted
 from abstain.estimators.svm.one_class import OneClassSVM
 
 Array = NDArray[np.float64]

@@ -17,12 +17,11 @@ from sklearn.utils._param_validation import Interval
 from abstain.arguments import is_dask, refuse_dask, row_weights
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.decide import ProvenMixin, fitted
+from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.rows import checked_rows
 from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import origin_hinge
