@@ -17,6 +17,7 @@ from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.costs.action_labels import ActionLabels
 from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import FittedClassifier
@@ -83,18 +84,18 @@ class FittedModel(FittedClassifier):
         return row_costs_of(self.plan, table, batch, len(self.classes))
 
     @property
-    def names(self) -> list[str] | None:
-        """The actions, if they have names of their own; None for answers and a reject."""
-        costs = None if self.rule is None else self.rule.costs
-        return None if costs is None or costs.names is None else [str(name) for name in costs.names]
+    def actions(self) -> list[str]:
+        """The actions, if they have names of their own; none for answers and a reject."""
+        labels = None if self.rule is None else self.rule.labels
+        return labels.titles if isinstance(labels, ActionLabels) else []
 
     @property
     def named(self) -> dict[str, Any]:
         """What the score means, the classes and the actions, for the facts that commands print."""
-        if self.positive is None or self.names is not None:
-            found = {"classes": [str(label) for label in self.classes], "score": self.score_means}
-            return found if self.names is None else found | {"actions": self.names}
-        return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
+        if self.positive is not None and not self.actions:
+            return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
+        found: dict[str, Any] = {"classes": [str(label) for label in self.classes], "score": self.score_means}
+        return found | ({"actions": self.actions} if self.actions else {})
 
     @property
     def score_means(self) -> str:

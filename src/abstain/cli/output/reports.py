@@ -28,7 +28,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     shared = _facts(judged.path, len(judged.y_true), model, model.final)
     shared |= {"row_names": judged.places, "novel": judged.novel, "pos_label": model.positive}
     report: Any
-    if by_row is None and model.names is None and model.positive is not None:
+    if by_row is None and not model.actions and model.positive is not None:
         report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, cut=model.cut, **shared)
     else:
         score = judged.score if model.positive is not None else judged.class_scores
@@ -57,7 +57,7 @@ def write_comparison(
     }
     shared["model_facts"] = {"Fitted on": "all rows; the decisions are those of the folds"} | shared["model_facts"]
     report: Any
-    if costs is not None and costs.names is None and _have_one_pair(held_out, fitted.classes_):
+    if costs is not None and costs.answering and _have_one_pair(held_out, fitted.classes_):
         shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
         report = Report.of(table.y, costs=compared.costs, **shared)
     else:
