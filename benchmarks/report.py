@@ -259,7 +259,7 @@ def markdown(results: dict[str, Any]) -> str:
         predict_table(results["predict"]),
         *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
         *(part for title, header, rows in novelty_report.tables(results) for part in (title, table(header, rows))),
-        *(part for title, header, rows in shapes_report.tables(results) for part in (title, table(header, rows))),
+        *(part for *parts, (header, rows) in shapes_report.tables(results) for part in (*parts, table(header, rows))),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+Part = tuple[str | tuple[tuple[str, ...], list[tuple[str, ...]]], ...]  # a title, perhaps a picture, header and rows
+PICTURE = "![The peer's time over ours in each cell](shapes.png)"
 
 SMALL = ("fit", "peer, ms", "ours, ms", "peer / ours", "aim", "our gap")
 SORTED = ("rows sorted by class", "shuffled, s", "sorted, s", "sorted / shuffled", "aim")
 LEAST = ("cells of the map with the least ratio", "table", "peer, ms", "ours, ms", "peer / ours")
 
 
-def tables(results: dict[str, Any]) -> Iterator[Table]:
-    """Title, header and rows of what has been measured."""
+def tables(results: dict[str, Any]) -> Iterator[Part]:
+    """Return the parts of the page on what has been measured."""
     if "small" in results:
         cases, sorted_rows = results["small"]["cases"], results["small"]["sorted"]
-        yield "### Small and unusual tables, CPU time of one thread", SMALL, [_small(case) for case in cases]
-        yield "### Rows sorted by class", SORTED, [_sorted(case) for case in sorted_rows]
+        yield "### Small and unusual tables, CPU time of one thread", (SMALL, [_small(case) for case in cases])
+        yield "### Rows sorted by class", (SORTED, [_sorted(case) for case in sorted_rows])
     if "shapes" in results:
         cells = sorted(results["shapes"]["cells"], key=lambda cell: cell["ratio"])
-        yield f"### Map of shapes, {len(cells)} cells", LEAST, [_cell(cell) for cell in cells[:10]]
+        yield f"### Map of shapes, {len(cells)} cells", PICTURE, (LEAST, [_cell(cell) for cell in cells[:10]])
     if "wide" in results:
         header = (f"CPU seconds, {results['wide']['rows']} rows", "fit", "predict", "evaluate")
         rows = [
             (f"{row['columns']:,} columns", *(f"{row[name]:.1f}" for name in header[1:]))
             for row in results["wide"]["commands"]
         ]
-        yield "### Command line, wide tables", header, rows
+        yield "### Command line, wide tables", (header, rows)
 
 
 def aims(results: dict[str, Any]) -> Iterator[tuple[str, float, str, float]]:
