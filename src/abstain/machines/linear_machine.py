@@ -80,7 +80,12 @@ class LinearMachine:
     def row_sums(
         self, X: Matrix, beta: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """Return sum_i beta_i (x_i - c) and sum_i weight_i^2 |x_i - c|^2 in one pass; sparse rows need the centre 0."""
+        """Return two sums over the rows in one pass; sparse rows need the centre 0.
+
+        ::
+
+            sum_i beta_i (x_i - c)      sum_i weight_i^2 |x_i - c|^2
+        """
         check_width(X, self.n_features)
         point = np.append(self.weights, self.bias)
         given = (np.require(each, np.float64, ["C", "A"]) for each in (beta, weight))
