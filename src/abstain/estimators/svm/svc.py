@@ -51,9 +51,9 @@ class RejectSVC(
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; "laplacian" is ``exp(-gamma sum_k |x_k - x'_k|)``, as scikit-learn's ``laplacian_kernel``. A callable
-        gets two arrays of rows (two CSR matrices if it was fitted on a sparse X) and returns one value per pair;
-        "precomputed" takes Gram matrices for X.
+        The kernel; "laplacian" is ``exp(-gamma sum_k |x_k - x'_k|)``, as scikit-learn's ``laplacian_kernel``. A
+        callable gets two arrays of rows (two CSR matrices if it was fitted on a sparse X) and returns one value per
+        pair; "precomputed" takes Gram matrices for X.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
