@@ -73,11 +73,12 @@ class Columns:
 
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
-        z, logged = X - self.origin, self.floor > 0.0
+        logged = self.floor > 0.0
         if not logged.any():
-            z -= self.centre
+            z = X - self.centre
             z /= self.spread
             return z
+        z = X - self.origin
         below = z < np.where(logged, self.floor, -np.inf)
         if at_floor := bool(below.any()):
             f = np.broadcast_to(self.floor, z.shape)[below]
@@ -151,7 +152,7 @@ class FittedDetector:
         A distance that is surely below `enough` may be too large, but not above it. By Jensen's inequality, with
         weights w_i = beta_i / sum_i beta_i, m = sum_i w_i z_i and q = sum_i w_i z_i.z_i, ::
 
-            -log f = -log sum_i w_i exp(-gamma |z_i - z|^2) <= gamma sum_i w_i |z_i - z|^2 = gamma (z.(z - 2 m) + q)
+            -log f = -log sum_i w_i exp(-gamma |z_i - z|^2) <= gamma sum_i w_i |z_i - z|^2 = gamma (z.z - 2 z.m + q)
         """
         z = self.columns.standardised(X)
         residual = (self.residuals.T @ z.T).T  # columns together, for the largest of each row
@@ -161,7 +162,7 @@ class FittedDetector:
             return residual, self._distance(z)
         machine, w = self.machine, self.machine.coef / self.machine.coef.sum()
         q = float(w @ np.einsum("ij,ij->i", machine.vectors, machine.vectors))
-        most = machine.kernel.gamma * (np.einsum("ij,ij->i", z, z - 2.0 * (w @ machine.vectors)) + q)
+        most = machine.kernel.gamma * (np.einsum("ij,ij->i", z, z) - z @ (2.0 * (w @ machine.vectors)) + q)
         far, open_rows = np.sqrt(most.clip(min=0.0)), np.flatnonzero(most >= (1.0 - ROUNDING) * enough**2)
         far[open_rows] = self._distance(z[open_rows])
         return residual, far
