@@ -169,3 +169,28 @@ def test_one_hot_columns_are_not_logarithms():
     model = NoveltyRejector(pipeline, 0.05, random_state=0)
     found = model.fit(X, np.arange(80) % 2).guard_
     assert not found.novel_rows(X).any()
+
+
+def test_a_bound_on_the_distance_spares_rows_and_changes_no_decision(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8))
+    y = X[:, 0] + rng.normal(size=3000) > 0
+    guard = NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0).fit(X, y).guard_
+    near, far = rng.normal(size=(2000, 8)), rng.normal(size=(200, 8)) * rng.uniform(1.0, 3.0, size=(200, 1))
+    rows = np.concatenate([near, far])
+    asked, score = [], OneClassSVM.score_samples
+    monkeypatch.setattr(OneClassSVM, "score_samples", lambda self, X: asked.append(len(X)) or score(self, X))
+    found = guard.novel_rows(rows)
+    assert sum(asked) < len(rows) / 2
+    exact = guard.novel(guard.unusual(rows))
+    assert sum(asked) > len(rows)  # control: all of them
+    np.testing.assert_array_equal(found, exact)
+    assert 20 < exact.sum() < 200
+    # at any level, the score is right below it, and on its right side otherwise
+    detector, z = guard.detector[-1], guard.detector[:-1].transform(rows)
+    scores = detector.score_samples(z)
+    for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
+        some, below = detector.score_samples(z, below=level), scores < level
+        np.testing.assert_allclose(some[below], scores[below], rtol=1e-12)
+        assert (some[~below] >= level * (1 + 1e-9)).all()
+        assert (some <= scores + 1e-9).all()

@@ -28,6 +28,7 @@ from abstain.estimators.fitting.splitting import Splits
 from abstain.labels import Labels
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
+FOREST_THREADS = 1_000  # rows from which the trees of a forest take longer than starting threads for them
 
 
 def few_threads(rows: int) -> Any:
@@ -154,13 +155,18 @@ def _calibrated(
     others: NDArray[np.float64], truth: NDArray[Any], weight: Any, p: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     n = p.shape[1]
-    columns = range(n) if n > 2 else (1,)
-    own = [_SigmoidCalibration().fit(others[:, k], truth == k, weight).predict(p[:, k]) for k in columns]
+    own = [sigmoid.predict(p[:, k]) for k, sigmoid in sigmoids_of(others, truth, weight).items()]
     if n == 2:
         return np.column_stack([1.0 - own[0], own[0]])
     stacked = np.column_stack(own)
     total = stacked.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / n)
+
+
+def sigmoids_of(p: NDArray[np.float64], truth: NDArray[Any], weight: Any) -> dict[int, _SigmoidCalibration]:
+    """Fit Platt's sigmoid to the probabilities of held-out rows: of two classes for the second, else for each."""
+    columns = range(p.shape[1]) if p.shape[1] > 2 else (1,)
+    return {k: _SigmoidCalibration().fit(p[:, k], truth == k, weight) for k in columns}
 
 
 def _late(machine: Machine, end: float, fits: int) -> Late:
@@ -171,9 +177,7 @@ def _late(machine: Machine, end: float, fits: int) -> Late:
     return lambda number: time.monotonic() >= (share if number >= first else end)
 
 
-def tuned(
-    name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool
-) -> Trials:
+def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
 
     Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
@@ -182,7 +186,9 @@ def tuned(
     machine, end = MACHINES[name], None if limit is None else time.monotonic() + limit
     n, folds, stages = len(machine.grid), len(rows.splits.trains), max(1, len(machine.stages))
     costs, paces = np.full((n, stages, folds), np.nan), np.full((n, stages), np.nan)
-    shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
+    threads = n_jobs if len(rows.y) >= FOREST_THREADS else None
+    shared = {"random_state": seed} | ({"n_jobs": threads} if machine.takes_n_jobs else {})
+    held_out: dict[int, list[NDArray[np.float64]]] = {}
     views = views_of(folds, rows.splits.shared)
     views |= ~views.any(axis=1, keepdims=True)
     going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
@@ -196,7 +202,9 @@ def tuned(
             for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=done > 0):
                 paces[at] = pace
                 for stage, own in enumerate(found):
-                    costs[at, stage] = own
+                    costs[at, stage] = rows.costs_of(rows.sigmoids(own) if machine.sigmoid else own)
+                    if machine.sigmoid and not short:
+                        held_out[at] = own
                 line.report(done := done + 1)
             tried = np.isfinite(costs[:, :, 0])
             if machine.stages or not short:
@@ -215,13 +223,16 @@ def tuned(
         )
     every = n * stages
     left = kept.reshape(every, len(views))
-    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left)
+    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out)
 
 
 def _fits(
     machine: Machine, rows: Rows, lines: list[int], shared: dict[str, Any], end: float | None, *, begun: bool
-) -> Iterator[tuple[int, float, list[list[float]]]]:
-    """Fit lines of the grid on all folds; yield each, its pace and, after the last fold, the costs of its stages."""
+) -> Iterator[tuple[int, float, list[list[NDArray[np.float64]]]]]:
+    """Fit lines of the grid on all folds; yield each, its pace and, after the last fold, what it says of their rows.
+
+    That is a list for each stage that all folds have reached, of the probabilities of each fold's test rows.
+    """
     fits = [(at, fold) for at in lines for fold in range(len(rows.splits.trains))]
     found: list[list[NDArray[np.float64]]] = []
     for number, (at, fold) in enumerate(fits):
@@ -230,7 +241,5 @@ def _fits(
         late = None if end is None else _late(machine, end, len(fits) - number)
         held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
         found = [*(found if fold else []), held_out]
-        last, costs = fold == len(rows.splits.trains) - 1, list[list[float]]()
-        for probabilities in zip(*found, strict=False) if last else ():  # as many stages as all folds have reached
-            costs.append(rows.costs_of(rows.sigmoids(probabilities) if machine.sigmoid else probabilities))
-        yield at, pace, costs
+        last = fold == len(rows.splits.trains) - 1
+        yield at, pace, [list(stage) for stage in zip(*found, strict=False)] if last else []

@@ -14,20 +14,20 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
+from sklearn.utils.validation import _num_samples as number_of_rows
 
 from abstain.arguments import positive_number, refuse_dask, row_weights
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
+from abstain.candidates.last_fit import last_fit, whole_folds
 from abstain.candidates.machines import AUTO, MACHINES, NAMES, SVM, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
-from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
+from abstain.estimators.fitting.splitting import checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
-from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if weight is not None:  # rows of weight 0 are left out
             rows = rows.take(np.flatnonzero(weight))
         if any(name != SVM and MACHINES[name].sigmoid for name in names):
-            _whole_folds(rows.splits)
+            whole_folds(rows.splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, machine = list[Trials](), None
         for at, name in enumerate(names):
@@ -173,7 +173,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if chosen.name != SVM or machine is None:
             with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                machine = self._fitted(chosen, rows, left)
+                named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
+                machine = last_fit(chosen, rows, left, self.random_state, named_costs)
         own = machine._now  # noqa: SLF001 (of this library)
         choice = choice.against(rows.blind(own.rule.labels.reject_label))
         self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
@@ -211,48 +212,13 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             warnings.warn(text, one.category, stacklevel=3)
         return search.set_params(time_limit=self.time_limit)
 
-    def _fitted(self, trials: Trials, rows: Rows, left: float | None) -> ThresholdRejector:
-        machine, splits, parts = MACHINES[trials.name], rows.splits, list[Any]()
-        classifier = machine.make(**trials.best, random_state=self.random_state)
-        if left is not None:
-            trained = int(splits.trains.sum()) if machine.sigmoid else 0
-            self._shorten(classifier, trials, len(rows.y) + trained, left)
-        if machine.sigmoid:  # on the folds of the search, which respect the groups
-            parts = [splits.parts[fold] for fold in _whole_folds(splits)]
-            classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
-        labels = {"pos_label": self.pos_label, "reject_label": self.reject_label}
-        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels)
-        fitted.fit(rows.X, rows.y, rows.weight, row_costs=rows.row_costs)
-        if parts:  # the parameter is then their number
-            for one in (fitted.estimator, fitted.estimator_):
-                one.set_params(cv=len(parts))
-        return fitted
-
-    @staticmethod
-    def _shorten(classifier: Any, trials: Trials, rows: int, left: float) -> None:
-        """Lower the number of trees or iterations to what the time left allows at the pace of the search."""
-        machine = MACHINES[trials.name]
-        if machine.count is None:
-            return
-        wanted = int(getattr(classifier, machine.count))
-        fewest = 2 if machine.sigmoid else 10  # a sigmoid needs a fit for each fold
-        possible = max(fewest, int(min(wanted, max(0.0, left) / (trials.pace * rows)))) if trials.pace > 0.0 else wanted
-        if possible >= wanted:
-            return
-        classifier.set_params(**{machine.count: possible})
-        if machine.count != "max_iter" or machine.stages:  # iterations are seldom all needed, and say so if they are
-            warnings.warn(
-                f"the last fit of {trials.name!r} has {possible} instead of {wanted} trees, because time ran out; "
-                "raise the time limit, or use fewer rows.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
     def _score(self, fitted: Any, X: Any) -> Any:
-        return fitted.estimator._score(fitted.own, X)  # noqa: SLF001 (of this library)
+        with few_threads(number_of_rows(X)):
+            return fitted.estimator._score(fitted.own, X)  # noqa: SLF001 (of this library)
 
     def _probability(self, fitted: Any, X: Any, score: Any) -> Any:
-        return fitted.estimator._probability(fitted.own, X, score)  # noqa: SLF001
+        with few_threads(number_of_rows(X)):
+            return fitted.estimator._probability(fitted.own, X, score)  # noqa: SLF001
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,22 +230,3 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     best_score_ = fitted("score", "Minus the cross-validated mean cost of the choice.")
     n_features_in_ = fitted("estimator.n_features_in_", "The number of features.")
     feature_names_in_ = fitted("estimator.feature_names_in_", "The names of the features, if they have names.")
-
-
-def _whole_folds(splits: Splits) -> list[int]:
-    """Return the folds that test each row once, of repeated folds those of the first repeat; an error without any.
-
-    A sigmoid is fitted to one held-out probability of each row.
-    """
-    tested, folds = np.zeros(splits.tests.shape[1], dtype=bool), list[int]()
-    for fold, test in enumerate(splits.tests > 0):
-        if not (tested & test).any():
-            tested |= test
-            folds.append(fold)
-    if missing := int((~tested).sum()):
-        raise ValueError(
-            "cv must have folds that together test every row once, for the sigmoid of a forest, but folds that do not "
-            f"overlap leave out {missing} of {len(tested)} rows; use a number of folds or StratifiedKFold, or leave "
-            "the forest out."
-        )
-    return folds

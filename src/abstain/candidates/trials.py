@@ -21,7 +21,7 @@ is a candidate that these folds have kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +47,8 @@ class Trials:
     kept : bool array of shape (candidates, folds + 1), or None
         Which candidates are left for the choice that decides a fold, and, last, for that on all folds; None for all.
         The costs of the others are those of short fits.
+    held_out : dict of int to list of ndarray
+        The probabilities of each fold's test rows, of candidates that the last fit needs them of.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Trials:
     costs: NDArray[np.float64]
     paces: NDArray[np.float64] | None = None
     kept: NDArray[np.bool_] | None = None
+    held_out: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
 
     def left(self, fold: int = -1) -> NDArray[np.bool_]:
         """The candidates tried on all folds that are left for the choice that decides a fold, or on all folds."""
@@ -74,6 +77,11 @@ class Trials:
     def best(self) -> dict[str, Any]:
         """The parameters of the least mean cost; the first ones if none was tried on all folds."""
         return self.parameters[self._place]
+
+    @property
+    def best_held_out(self) -> list[NDArray[np.float64]] | None:
+        """The held-out probabilities of the best candidate; None if they were not kept."""
+        return self.held_out.get(self._place)
 
     @property
     def pace(self) -> float:

@@ -24,6 +24,8 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
+from abstain.estimators.novelty.novelty_detector import NoveltyDetector
+
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
@@ -126,15 +128,20 @@ class Guard:
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Return True for the rows that are rejected as novel."""
         s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
-        most, found = self._most, np.zeros(s.shape, dtype=bool)
-        if most:
-            beyond = s > self.levels[1][self.m - most]  # the only ones whose p-value can be so small
-            found[beyond] = self.p_value(s[beyond]) <= self.rate
-        return found
+        beyond = s > self._level  # the only ones whose p-value can be so small
+        beyond[beyond] = self.p_value(s[beyond]) <= self.rate
+        return beyond
+
+    @property
+    def _level(self) -> float:
+        """What a novel row is more unusual than."""
+        return float(self.levels[1][self.m - self._most]) if self.acts else np.inf
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
         """Return True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
-        return self.novel(_unusual(self.detector, X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
+        if not self.acts:
+            return np.zeros(number_of_rows(X), dtype=bool)
+        return self.novel(_unusual(self.detector, X, self._level))
 
     def _tied(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Replace scores by the calibration scores that they are equal to but for rounding."""
@@ -164,11 +171,14 @@ class Calibration:
     choices: NDArray[np.int64] | None = None
 
 
-def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
-    """Return -score_samples; inf where the detector or its preprocessing fails, or gives nan."""
+def _unusual(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
+    """Return -score_samples; inf where the detector or its preprocessing fails, or gives nan.
+
+    What is not above a level need not be exact.
+    """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
-            return _scored(detector, X)
+            return _scored(detector, X, above)
     except NotFittedError:
         raise
     except ValueError:
@@ -177,10 +187,10 @@ def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
             return np.full(n, np.inf)
         # such as a category that the detector's own encoder has not seen; the other rows can be scored
         halves = np.array_split(np.arange(n), 2)
-        return np.concatenate([_unusual(detector, _safe_indexing(X, half)) for half in halves])
+        return np.concatenate([_unusual(detector, _safe_indexing(X, half), above) for half in halves])
 
 
-def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
+def _scored(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
     rows, last = X, detector
     if isinstance(detector, Pipeline):
         named = any(hasattr(step, "feature_names_in_") for _, step in detector.steps)
@@ -194,7 +204,8 @@ def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
         if not usable.any():
             return scored
         inside = _safe_indexing(rows, np.flatnonzero(usable))
-    found = np.asarray(last.score_samples(inside), dtype=np.float64)
+    level = {"below": -above} if isinstance(last, NoveltyDetector) else {}
+    found = np.asarray(last.score_samples(inside, **level), dtype=np.float64)
     if found.shape != (n := number_of_rows(inside),):
         raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
     scored[usable] = _nan_as_inf(-found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -23,6 +24,9 @@ FOLDS = 3
 OUTER, UPPER = 0.01, 0.2  # shares of held-out rows that set the units of a residual and of each of the two parts
 SHORTEST = 0.02  # the mean excess of a part is at least this
 FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
+LONGEST = math.log(-math.log(FAINTEST))  # the logarithm of a distance that is never reached
+ROUNDING = 1e-6  # of a bound, relative
+FEW = 500  # rows below which a bound on their distances takes longer than the distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +72,12 @@ class Columns:
 
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
-        z, logged = X - self.origin, self.floor > 0.0
+        logged = self.floor > 0.0
         if not logged.any():
-            z -= self.centre
+            z = X - self.centre
             z /= self.spread
             return z
+        z = X - self.origin
         below = z < np.where(logged, self.floor, -np.inf)
         if at_floor := bool(below.any()):
             f = np.broadcast_to(self.floor, z.shape)[below]
@@ -140,19 +145,37 @@ class FittedDetector:
         """The machine of one class."""
         return self.one_class.machine_
 
-    def parts(self, X: Array) -> tuple[Array, Array]:
-        """Return the sizes of the residuals of each row, a column for each feature, and the distance from others."""
-        z = self.columns.standardised(X)
-        near = self.one_class.score_samples(np.clip(z, -FAR, FAR)) / self.machine.coef.sum()
-        residual = z @ self.residuals
-        return np.abs(residual, out=residual), np.sqrt(-np.log(np.clip(near, FAINTEST, 1.0)))
+    def parts(self, X: Array, enough: float = 0.0) -> tuple[Array, Array]:
+        """Return the sizes of the residuals of each row, a column for each feature, and the distance from others.
 
-    def unusual(self, X: Array) -> Array:
-        """Return how unusual each row is, a positive number."""
-        residual, far = self.parts(X)
-        largest = residual[np.arange(len(X)), residual.argmax(axis=1)]  # faster than max(axis=1)
+        A distance that is surely below `enough` may be too large, but not above it. By Jensen's inequality, with
+        weights w_i = beta_i / sum_i beta_i, m = sum_i w_i z_i and q = sum_i w_i z_i.z_i, ::
+
+            -log f = -log sum_i w_i exp(-gamma |z_i - z|^2) <= gamma sum_i w_i |z_i - z|^2 = gamma (z.z - 2 z.m + q)
+        """
+        z = self.columns.standardised(X)
+        residual = (self.residuals.T @ z.T).T  # columns together, for the largest of each row
+        np.abs(residual, out=residual)
+        z.clip(-FAR, FAR, out=z)
+        if enough <= 0.0 or len(z) < FEW:
+            return residual, self._distance(z)
+        machine, w = self.machine, self.machine.coef / self.machine.coef.sum()
+        q = float(w @ np.einsum("ij,ij->i", machine.vectors, machine.vectors))
+        most = machine.kernel.gamma * (np.einsum("ij,ij->i", z, z) - z @ (2.0 * (w @ machine.vectors)) + q)
+        far, open_rows = np.sqrt(most.clip(min=0.0)), np.flatnonzero(most >= (1.0 - ROUNDING) * enough**2)
+        far[open_rows] = self._distance(z[open_rows])
+        return residual, far
+
+    def _distance(self, z: Array) -> Array:
+        near = self.one_class.score_samples(z) / self.machine.coef.sum() if len(z) else np.empty(0)
+        return np.asarray(np.sqrt(-np.log(near.clip(FAINTEST, 1.0))))
+
+    def unusual(self, X: Array, above: float = 0.0) -> Array:
+        """Return how unusual each row is, a positive number; not more than `above` is known of some that are not."""
+        v = above - 1.0 if above > 1.0 else math.log(above) if above > 0.0 else -math.inf
+        residual, far = self.parts(X, float(self.units[1]) * math.exp(min(float(self.excess[1]) * v, LONGEST)))
         with np.errstate(divide="ignore"):
-            parts = zip((largest, far), self.units, self.excess, strict=True)
+            parts = zip((residual.max(axis=1), far), self.units, self.excess, strict=True)
             v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
@@ -222,20 +245,22 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
         self._commit(checked, FittedDetector.of(rows, zero))
         return self
 
-    def score_samples(self, X: ArrayLike) -> Array:
+    def score_samples(self, X: ArrayLike, below: float = 0.0) -> Array:
         """Return how usual each row is: minus a positive number, larger where the training rows lie.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows to score.
+        below : float, default=0.0
+            A score that it is enough to be right below: others may be too low, but not below it. Faster than all.
 
         Returns
         -------
         ndarray of float64, shape (n_samples,)
         """
         now: FittedDetector = self._now
-        return -now.unusual(checked_rows(self, X, dense=True, reset=False))
+        return -now.unusual(checked_rows(self, X, dense=True, reset=False), -below)
 
     @staticmethod
     def part() -> OneClassSVM:
