@@ -185,11 +185,14 @@ def shared_values(
     """Return all kernel values between the rows in this order; None if there are too many.
 
     Solver and certificate read them, so some rows are compared with the kernel's own values; None also if these differ.
+    Those of sparse rows are the kernel's own.
     """
     if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
         return None
     kernel, X = shared.problem.kernel, (shared.problem.X if shared.as_posed else shared.X[shared.kept])[order]
     gram, n = gram_values(kernel, X, solver.n_jobs), X.shape[0]
+    if issparse(X):
+        return gram
     checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
     own = kernel(X[checked], X)
     room = SAME * float(np.abs(own).max(initial=0.0))
