@@ -35,6 +35,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     state_.assign(n, Coordinate{0.0, 0});
     double sum[2] = {0, 0};  // of y beta, by class
     Departure weightless;      // rows that can never move are set aside, unless all rows are one block
+    weightless.stayed.reserve(n);
     for (Index i = 0; i < problem_.size; ++i) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
@@ -174,6 +175,7 @@ template <class T> bool Decomposition<T>::improve() {
     iterations_ += steps_ = result.iterations;
     dual_ += result.rise;
     SparseVector change;
+    change.reserve(q);
     for (std::size_t w = 0; w < q; ++w) {
         state_[rows[w]] = state[w];
         refresh(working_[w]);
@@ -212,6 +214,9 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     Outcome result;
     result.status = status;
     result.iterations = iterations_;
+    result.beta.reserve(state_.size());
+    result.codes.reserve(state_.size());
+    result.expansion.reserve(state_.size());
     for (std::size_t i = 0; i < state_.size(); ++i) {
         result.beta.push_back(state_[i].beta);
         result.codes.push_back(state_[i].code);

@@ -29,6 +29,7 @@ template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, doub
     const Index active = std::ssize(active_);
     const Index whole = policy::cost_of_scattered_read * active > size_ ? size_ / 64 * 64 : 0;
     std::vector<const T*> rows;
+    rows.reserve(coef.rows.size());
     for (Index s : coef.rows) rows.push_back(values_ + s * stride_);
     const std::vector<T> factors(coef.values.begin(), coef.values.end());
     sums_.assign(whole, 0.0);

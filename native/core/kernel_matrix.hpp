@@ -13,6 +13,10 @@ struct SparseVector {
     std::vector<Index> rows;
     std::vector<double> values;
 
+    void reserve(std::size_t size) {
+        rows.reserve(size);
+        values.reserve(size);
+    }
     void add(Index row, double value) {
         if (value == 0) return;
         rows.push_back(row);

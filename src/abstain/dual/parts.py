@@ -129,6 +129,8 @@ def certify_parts(
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:
     """Divide parts of these lengths into runs of about `most` rows: the first and one past the last of each."""
     ends = np.cumsum(lengths)
+    if len(ends) and ends[-1] < most:
+        return [(0, len(ends))]
     cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(ends)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
 

@@ -160,14 +160,14 @@ def joint_proof(proofs: Sequence[Proof]) -> Proof:
     of = attrgetter("objective", "dual_objective", "gap", "violation", "status", "iterations", "definite")
     columns = proofs.columns() if isinstance(proofs, OptimalProofs) else zip(*map(of, proofs), strict=True)
     objectives, duals, gaps, violations, statuses, iterations, definite = columns
-    objective = sum(objectives)
+    objective, ended = sum(objectives), set(statuses)
     apart = sum(gap * abs(own) for gap, own in zip(gaps, objectives, strict=True))
     return Proof(
         objective=objective,
         dual_objective=sum(duals),
         gap=min(apart / max(abs(objective), sys.float_info.min), sys.float_info.max),
         violation=max(violations),
-        status=next(status.value for status in _WORST if status.value in set(statuses)),
+        status=next(status.value for status in _WORST if status.value in ended),
         iterations=sum(iterations),
         definite=all(definite),
     )

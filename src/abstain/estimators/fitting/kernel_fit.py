@@ -66,12 +66,12 @@ def fitted_svc(
 ) -> FittedSVC:
     """Fit all machines with this C and gamma; a single one may start from the coefficients `start` of all rows."""
     posed, codes = training.posed(C, gamma), None
-    if len(training.tasks) == 1:
+    if training.n_classes == 2:
         first = solved(solver, posed, None if start is None else start[posed.kept])
         codes = posed.sets(posed.problem.sets(first.solution.beta))
         machine: Any = posed.machine(first.machine)
         proofs: Sequence[Proof] = (first.proof(solver.tol),)
-    elif training.tasks[0].negative is None:
+    elif not training.by_pairs:
         problems = posed_tasks(training, posed, C)
         fits = fitted_classes(solver, problems)
         beta = _coefficients(fits, fits.support, len(training.code)).toarray()[:, posed.kept]
@@ -98,7 +98,7 @@ def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
 
 def _joined(training: Training, posed: Posed, fits: Fits) -> KernelMachine:
     """Return machines of classes, or of pairs of classes, as one on the support vectors of all."""
-    pairs, n_rows = training.tasks[0].negative is not None, len(training.code)
+    pairs, n_rows = training.by_pairs, len(training.code)
     support = np.flatnonzero(np.bincount(fits.support, minlength=n_rows))
     held = np.bincount(training.code[support], minlength=training.n_classes)
     if pairs:
