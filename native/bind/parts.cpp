@@ -102,7 +102,7 @@ void bind_parts(nb::module_& m) {
             return to_numpy(without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
                 ThreadPool pool(threads);
                 return whole_matrix<double>(spec, data, pool, watch);
-            }), data.rows, rounded_up(data.rows));
+            }), data.rows, whole_stride(data.rows));
         },
         "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
 

@@ -47,6 +47,7 @@ void ActiveSet::estimate_rounding() {
 
 void ActiveSet::add_pending_to_F() {
     SparseVector change;
+    change.reserve(pending_.size());
     for (Index i = 0; i < problem_.size; ++i) change.add(i, std::exchange(pending_[i], 0.0));
     if (!change.rows.empty()) kernel_.accumulate(change, F_.data());
     share_ = 1, offset_ = 0;

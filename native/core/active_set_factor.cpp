@@ -13,6 +13,7 @@ void ActiveSet::refactor(double tolerance) {
     inside_.clear();
     dependent_.clear();
     std::vector<Index> between;
+    between.reserve(state_.size());
     for (Index i = 0; i < problem_.size; ++i)
         if (state_[i].code % 2) between.push_back(i);
     const Index stride = rounded_up(std::ssize(between));

@@ -1,6 +1,7 @@
 #include "aligned.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 
 namespace abstain {
@@ -28,10 +29,18 @@ Shelf& shelf() {
 // Coarse, so that problems of nearly the same size reuse each other's memory.
 std::size_t capacity(std::size_t bytes) { return (bytes + worth_keeping - 1) / worth_keeping * worth_keeping; }
 
+// With where it begins written before it: the C library takes several times as long for memory with an alignment.
+void* take_little(std::size_t bytes) {
+    char* const begin = static_cast<char*>(::operator new(bytes + 64));
+    void** const memory = reinterpret_cast<void**>(begin + 64 - reinterpret_cast<std::uintptr_t>(begin) % 64);
+    memory[-1] = begin;
+    return memory;
+}
+
 }  // namespace
 
 void* take_memory(std::size_t bytes) {
-    if (bytes < worth_keeping) return ::operator new(bytes, std::align_val_t(64));
+    if (bytes < worth_keeping) return take_little(bytes);
     const std::size_t wanted = capacity(bytes);
     {
         Shelf& s = shelf();
@@ -48,7 +57,8 @@ void* take_memory(std::size_t bytes) {
 }
 
 void give_back(void* memory, std::size_t bytes) noexcept {
-    if (bytes < worth_keeping || capacity(bytes) > most_kept) return ::operator delete(memory, std::align_val_t(64));
+    if (bytes < worth_keeping) return ::operator delete(static_cast<void**>(memory)[-1]);
+    if (capacity(bytes) > most_kept) return ::operator delete(memory, std::align_val_t(64));
     Shelf& s = shelf();
     const std::lock_guard lock(s.mutex);
     try {

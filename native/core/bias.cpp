@@ -12,6 +12,7 @@ double best_bias(const Problem& problem, const std::vector<double>& F) {
         double at, size;
     };
     std::vector<Bend> bends;
+    bends.reserve(problem.size * problem.pieces());
     double slope = problem.total, total = 0;
     for (Index i = 0; i < problem.size; ++i) {
         if (problem.weight[i] == 0) continue;

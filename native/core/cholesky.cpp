@@ -10,7 +10,7 @@ namespace abstain {
 
 void Cholesky::reserve(Index size) {
     if (size <= stride_) return;
-    const Index stride = std::max({2 * stride_, size, Index(64)});
+    const Index stride = std::max(2 * stride_, rounded_up(size, 16));
     std::vector<double> values(stride * stride);
     for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, values.data() + i * stride);
     values_ = std::move(values);

@@ -35,6 +35,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     state_.assign(n, Coordinate{0.0, 0});
     double sum[2] = {0, 0};  // of y beta, by class
     Departure weightless;      // rows that can never move are set aside, unless all rows are one block
+    weightless.stayed.reserve(n);
     for (Index i = 0; i < problem_.size; ++i) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
@@ -47,7 +48,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
-    if (settings_.on_demand && !kernel_.whole()) on_demand_.emplace(kernel_, active_);
+    if (settings_.on_demand && !kernel_.whole().values) on_demand_.emplace(kernel_, active_);
     balance(sum);
     SparseVector coef;
     for (Index i : active_) coef.add(i, state_[i].beta);
@@ -174,6 +175,7 @@ template <class T> bool Decomposition<T>::improve() {
     iterations_ += steps_ = result.iterations;
     dual_ += result.rise;
     SparseVector change;
+    change.reserve(q);
     for (std::size_t w = 0; w < q; ++w) {
         state_[rows[w]] = state[w];
         refresh(working_[w]);
@@ -187,7 +189,7 @@ template <class T> bool Decomposition<T>::improve() {
 template <class T>
 typename PairSolver<T>::Result Decomposition<T>::solve_block(const std::vector<Index>& rows, const double* diagonal,
                                                              const double* F, std::vector<Coordinate>& state) {
-    const Index q = std::ssize(rows), stride = rounded_up(q);
+    const Index q = std::ssize(rows);
     const bool whole = on_demand_ || q == std::ssize(state_);  // nothing else can move: stopping early gains nothing
     const double tol =
         whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
@@ -197,11 +199,12 @@ typename PairSolver<T>::Result Decomposition<T>::solve_block(const std::vector<I
         const Index first = rounds_ == 0 ? std::min(limit, policy::steps_before_shrinking(q)) : limit;
         return pairs_.solve(rows, *on_demand_, diagonal, F, state, dual_, policy::tolerance_on_demand * settings_.tol, first);
     }
-    Block<T> K{whole ? kernel_.whole() : nullptr, stride};
+    Block<T> K = whole ? kernel_.whole() : Block<T>{};
     if (!K.values) {
+        const Index stride = rounded_up(q);
         block_.resize(stride * stride);
         kernel_.block(rows, block_.data(), stride);
-        K.values = block_.data();
+        K = {block_.data(), stride};
     }
     return pairs_.solve(rows, K, diagonal, F, state, dual_, tol, limit);
 }
@@ -211,6 +214,9 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     Outcome result;
     result.status = status;
     result.iterations = iterations_;
+    result.beta.reserve(state_.size());
+    result.codes.reserve(state_.size());
+    result.expansion.reserve(state_.size());
     for (std::size_t i = 0; i < state_.size(); ++i) {
         result.beta.push_back(state_[i].beta);
         result.codes.push_back(state_[i].code);

@@ -1,6 +1,7 @@
 #include "gram_kernel.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "lanes/lanes.hpp"
 #include "mirror.hpp"
@@ -28,6 +29,7 @@ template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, doub
     const Index active = std::ssize(active_);
     const Index whole = policy::cost_of_scattered_read * active > size_ ? size_ / 64 * 64 : 0;
     std::vector<const T*> rows;
+    rows.reserve(coef.rows.size());
     for (Index s : coef.rows) rows.push_back(values_ + s * stride_);
     const std::vector<T> factors(coef.values.begin(), coef.values.end());
     sums_.assign(whole, 0.0);
@@ -35,12 +37,19 @@ template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, doub
         lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), p * piece,
                            std::min(whole, (p + 1) * piece), sums_.data());
     });
+    // One row after the other: all columns at once where they lie side by side, as those of all rows do.
+    const bool all = active == size_;
     pool_.run((active + piece - 1) / piece, [&](Index p) {
-        for (Index a = p * piece; a < std::min(active, (p + 1) * piece); ++a) {
-            const Index i = active_[a];
-            if (i < whole) sums[a] += sums_[i];
-            else
-                for (std::size_t s = 0; s < rows.size(); ++s) sums[a] += coef.values[s] * static_cast<double>(rows[s][i]);
+        const Index last = std::min(active, (p + 1) * piece);
+        Index a = p * piece;
+        for (; a < last && active_[a] < whole; ++a) sums[a] += sums_[active_[a]];
+        for (std::size_t s = 0; s < rows.size(); ++s) {
+            if constexpr (std::is_same_v<T, double>)
+                if (all) {
+                    lanes<double>().add(sums + a, rows[s] + a, coef.values[s], last - a);
+                    continue;
+                }
+            for (Index b = a; b < last; ++b) sums[b] += coef.values[s] * static_cast<double>(rows[s][active_[b]]);
         }
     });
 }

@@ -3,6 +3,7 @@
 
 #include "aligned.hpp"
 #include "kernel_matrix.hpp"
+#include "lanes/lanes.hpp"
 #include "thread_pool.hpp"
 
 namespace abstain {
@@ -15,7 +16,9 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
 
     double diagonal(Index i) const override { return static_cast<double>(values_[i * stride_ + i]); }
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
-    const T* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
+    Block<T> whole() const override {
+        return stride_ >= rounded_up(size_, block_rows<T>) ? Block<T>{values_, stride_} : Block<T>{};
+    }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
     void accumulate(const SparseVector& coef, double* sums) override;
     void row(Index i, T* out) override;

@@ -13,11 +13,23 @@ struct SparseVector {
     std::vector<Index> rows;
     std::vector<double> values;
 
+    void reserve(std::size_t size) {
+        rows.reserve(size);
+        values.reserve(size);
+    }
     void add(Index row, double value) {
         if (value == 0) return;
         rows.push_back(row);
         values.push_back(value);
     }
+};
+
+// Kernel values that are all in memory.
+template <class T> struct Block {
+    const T* values = nullptr;
+    Index stride = 0;
+
+    const T* row(Index a) const { return values + a * stride; }
 };
 
 template <class T> class KernelMatrix {
@@ -27,8 +39,8 @@ template <class T> class KernelMatrix {
     // out[a * stride + b] = k(x_rows[a], x_rows[b]); stride a multiple of 64, at least `rows.size()` rounded up to one,
     // and room for as many rows.
     virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
-    // The whole matrix if it is in memory with a stride that is a multiple of 64; else nullptr.
-    virtual const T* whole() const { return nullptr; }
+    // The whole matrix if it is in memory, with rows as long as pair steps read them; else no values.
+    virtual Block<T> whole() const { return {}; }
     // The rows of `accumulate` and `row` from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;
     // sums[a] += sum_s coef_s k(x_active[a], x_s); `sums` has room for the active rows rounded up to 64.

@@ -28,7 +28,7 @@ std::unique_ptr<KernelMatrix<T>> make_kernel(const KernelSpec& spec, const Rows&
 }  // namespace
 
 template <class T> Aligned<T> whole_matrix(const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch) {
-    const Index stride = rounded_up(row_count(rows));
+    const Index stride = whole_stride(row_count(rows));
     Aligned<T> values(stride * stride);
     make_kernel<T>(spec, rows, 0, pool, watch)->block(all_rows(row_count(rows)), values.data(), stride);
     return values;
@@ -45,7 +45,7 @@ template <class T> std::unique_ptr<KernelMatrix<T>> KernelSource::kernel(ThreadP
         if (values.empty() && scaled_.all)
             return std::make_unique<DenseKernel<T>>(spec, ScaledRows<T>(*scaled_.all, scaled_.which), cache_bytes_, pool, watch);
     if (values.empty()) return make_kernel<T>(spec, rows, cache_bytes_, pool, watch);
-    return std::make_unique<GramKernel<T>>(values.data(), size, rounded_up(size), pool);
+    return std::make_unique<GramKernel<T>>(values.data(), size, whole_stride(size), pool);
 }
 
 template Aligned<double> whole_matrix<double>(const KernelSpec&, const Rows&, ThreadPool&, Watch&);

@@ -22,7 +22,10 @@ inline bool has_single_precision(const Rows& rows) { return std::holds_alternati
 
 template <class T> class ScaledRows;
 
-// All kernel values between the rows; the stride is their number rounded up to a multiple of 64.
+// Their number rounded up to a multiple of 64, but none of 512: columns would share few places in the processor's caches.
+inline Index whole_stride(Index rows) { return rounded_up(rows) % 512 ? rounded_up(rows) : rounded_up(rows) + 64; }
+
+// All kernel values between the rows, with that stride.
 template <class T> Aligned<T> whole_matrix(const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch);
 
 class KernelSource {
@@ -37,7 +40,7 @@ class KernelSource {
 
     bool is_given() const { return std::holds_alternative<GramRows>(rows); }
     template <class T> static double bytes(Index rows) {
-        const double stride = static_cast<double>(rounded_up(rows));
+        const double stride = static_cast<double>(whole_stride(rows));
         return stride * stride * sizeof(T);
     }
     template <class T> bool fits() const { return bytes<T>(size) <= cache_bytes_; }

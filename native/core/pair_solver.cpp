@@ -25,7 +25,7 @@ template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
                          const std::vector<Coordinate>& state) {
     constexpr T infinite = std::numeric_limits<T>::infinity();
-    const Index padded = rounded_up(std::ssize(rows));
+    const Index padded = rounded_up(std::ssize(rows), block_rows<T>);
     size_ = static_cast<int>(padded);
     F_.assign(padded, T(0));
     up_.assign(padded, -infinite);  // the padding can go neither up nor down

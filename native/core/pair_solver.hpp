@@ -7,18 +7,11 @@
 
 #include "aligned.hpp"
 #include "coordinate.hpp"
+#include "kernel_matrix.hpp"
 #include "lanes/lanes.hpp"
 #include "watch.hpp"
 
 namespace abstain {
-
-// Kernel values that are all in memory.
-template <class T> struct Block {
-    const T* values;
-    Index stride;
-
-    const T* row(Index a) const { return values + a * stride; }
-};
 
 template <class T> class PairSolver {
   public:

@@ -149,8 +149,8 @@ bool Fitter::few_move(const Problem& problem) const {
 // ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
-    const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : policy::nearly_right;
-    Settings first{std::min(tol, nearly_right), policy::steps_before_active_set * n};
+    const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : std::min(tol, policy::nearly_right);
+    Settings first{nearly_right, policy::steps_before_active_set * n};
     first.on_demand = few_move(problem);
     if (!first.on_demand) exact_kernel();
     Outcome outcome = decompose<double>(problem, start, first, budget);
@@ -224,7 +224,7 @@ template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const 
     const Index most = policy::search_steps_before_active_set * n;
     const Settings settings{options_.tol, most, small ? static_cast<int>(policy::one_block_rows) : policy::working_set};
     const Settings all{options_.tol, policy::search_steps_on_all_rows * n, static_cast<int>(n)};
-    Outcome outcome = !small && kernel<T>().whole() ? decompose_all_first<T>(problem, start, all, settings, budget)
+    Outcome outcome = !small && kernel<T>().whole().values ? decompose_all_first<T>(problem, start, all, settings, budget)
                                                     : decompose<T>(problem, start, settings, budget);
     // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
     if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged)

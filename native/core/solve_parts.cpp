@@ -26,7 +26,7 @@ Rows rows_of(const DenseRows& X, std::span<const Index> which, Aligned<double>& 
 
 // All rows of a matrix are read where they are; of others the values are copied, to where pair steps can read them.
 Rows rows_of(const GramRows& K, std::span<const Index> which, Aligned<double>& values) {
-    const Index size = std::ssize(which), stride = rounded_up(size);
+    const Index size = std::ssize(which), stride = rounded_up(size, block_rows<double>);
     const std::vector<Run> runs = runs_of(which);
     if (size == K.rows && runs.size() == 1) return K;
     values.resize(size * stride);

@@ -77,7 +77,7 @@ void test_optima_and_sums(bool from_values) {
         Watch watch;
         ThreadPool pool(1);
         const Aligned<double> values = whole_matrix<double>(c.spec, c.data(), pool, watch);
-        const GramRows gram{values.data(), c.n, rounded_up(c.n)};
+        const GramRows gram{values.data(), c.n, whole_stride(c.n)};
         const PartedRows given = from_values ? PartedRows(gram) : PartedRows(c.data());
         const PartAnswers found = c.solve(given, 1, watch);
         assert(c.solve(given, 3, watch).beta == found.beta);

@@ -1,8 +1,9 @@
 """The proof of several machines together."""
 
+import numpy as np
 import pytest
 
-from abstain.dual.proof import Proof, joint_proof
+from abstain.dual.proof import OptimalProofs, Proof, joint_proof
 
 
 def proof(objective, dual, status="optimal", violation=0.0, *, definite=True):
@@ -25,3 +26,13 @@ def test_one_machine_that_is_not_optimal_shows(status):
 
 def test_the_worst_of_two_is_shown():
     assert joint_proof([proof(1.0, 0.5, "inaccurate"), proof(1.0, 0.5, "time_limit")]).status == "time_limit"
+
+
+def test_proofs_in_arrays_are_those_made_one_by_one():
+    each = [Proof(10.0 + k, 9.0 + k, 0.1 * k, 0.01 * k, "optimal", 7 * k) for k in range(4)]
+    names = ("objective", "dual_objective", "gap", "violation", "iterations")
+    proofs = OptimalProofs(*(np.array([getattr(one, name) for one in each]) for name in names))
+    assert list(proofs) == each
+    assert (len(proofs), proofs[-1], proofs[1:3]) == (4, each[3], tuple(each[1:3]))
+    assert joint_proof(proofs) == joint_proof(each)
+    assert {type(value) for value in vars(proofs[2]).values()} == {float, int, str, bool}

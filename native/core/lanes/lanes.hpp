@@ -43,7 +43,7 @@ template <class T> struct Lanes {
     void (*row)(const Shape<T>&, const T* block, const T* half, const T* support, T support_half, T* out);
     // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.
     void (*combine)(const T* const* rows, const T* coef, int count, long first, long last, double* sums);
-    // F += di Ki + dj Kj, and where (up - F) is largest; size a multiple of 64. Ties go to the lower index.
+    // F += di Ki + dj Kj, and where (up - F) is largest; size a multiple of block_rows. Ties go to the lower index.
     Rising<T> (*step)(int size, T* F, const T* Ki, const T* Kj, T di, T dj, const T* up);
     // Where v^2 / (Kii + diagonal - 2 Ki) is largest for v = best - (down - F) > 0, and the smallest (down - F).
     Falling<T> (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best);

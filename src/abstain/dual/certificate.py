@@ -96,7 +96,7 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
     """
     if problem.total == 0.0:
         return max(abs(primal), sys.float_info.min)
-    least = shortest_scale(beta, problem.kernel.diagonal(problem.X))
+    least = shortest_scale(beta, problem.diagonal)
     return max(abs(primal), abs(dual), least, sys.float_info.min)
 
 
@@ -229,10 +229,10 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
     flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
-    ends = [at[i] for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
+    ends = [float(at[i]) for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
     if slope >= -flat:
         ends = ends[1:]
-    return float(np.mean(ends)) if len(ends) > 1 else float(ends[0]) if ends else 0.0
+    return float(sum(ends) / len(ends)) if ends else 0.0
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +117,8 @@ def certify_parts(
 ) -> PartCertificates:
     """Certify the coefficients and biases of all parts by their sums F; `certify` has the formulas."""
     largest = [float(np.max(of)) for of in magnitudes(parts.whole)]
+    if len(parts.rows) <= _ROWS:
+        return PartCertificates(*_certified(parts, beta, bias, F, largest))
     found = []
     for first, last in runs(np.diff(parts.starts), _ROWS):
         rows = slice(parts.starts[first], parts.starts[last])
@@ -126,6 +129,8 @@ def certify_parts(
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:
     """Divide parts of these lengths into runs of about `most` rows: the first and one past the last of each."""
     ends = np.cumsum(lengths)
+    if len(ends) and ends[-1] < most:
+        return [(0, len(ends))]
     cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(ends)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
 
@@ -135,7 +140,7 @@ _ROWS = 32_768  # rows certified at a time: their arrays fit the processor's cac
 
 def _certified(
     parts: Parts, beta: NDArray[np.float64], bias: NDArray[np.float64], F: NDArray[np.float64], largest: list[float]
-) -> tuple[NDArray[np.generic], ...]:
+) -> tuple[NDArray[Any], ...]:
     starts = parts.starts[:-1]
 
     def total(values: NDArray[np.float64]) -> NDArray[np.float64]:

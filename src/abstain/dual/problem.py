@@ -54,8 +54,12 @@ class RowLosses:
 
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Return the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
-        of_kind = self._breakpoints[k]
-        return np.asarray(self.weight * (of_kind if isinstance(of_kind, float) else of_kind[self.kind]))
+        if k not in self._weighted:
+            of_kind = self._breakpoints[k]
+            found = np.asarray(self.weight * (of_kind if isinstance(of_kind, float) else of_kind[self.kind]))
+            found.flags.writeable = False
+            self._weighted[k] = found
+        return self._weighted[k]
 
     def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
@@ -92,6 +96,11 @@ class RowLosses:
         """The breakpoints of each kind's phi, an array for each of them; a number if all kinds have the same."""
         columns = (-self.loss.tables()[1][:, ::-1]).T
         return [0.0, *(float(one[0]) if (one == one[0]).all() else one for one in columns)]
+
+    @cached_property
+    def _weighted(self) -> dict[int, NDArray[np.float64]]:
+        """The breakpoints of every row that were asked for: a certificate reads the last one five times."""
+        return {}
 
     def sets(self, beta: NDArray[np.float64], atol: float = ROUNDING) -> NDArray[np.int8]:
         """Return each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
@@ -174,7 +183,7 @@ class DualProblem(RowLosses):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         if self.total != 0.0:
             self._check_total()
-        diagonal = self.kernel.diagonal(self.X)
+        diagonal = self.diagonal
         if not np.isfinite(diagonal).all():
             row = int(np.argmin(np.isfinite(diagonal)))
             raise ValueError(
@@ -188,6 +197,11 @@ class DualProblem(RowLosses):
         slack = ROUNDING * (most - least)
         if not least - slack <= self.total <= most + slack:
             raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.float64]:
+        """k(x, x) of each row."""
+        return self.kernel.diagonal(self.X)
 
     @property
     def n(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
@@ -119,6 +119,33 @@ class Proof:
         return self.definite and self.gap >= 0.0 and (converged or self.gap <= NEGLIGIBLE)
 
 
+@dataclass(frozen=True, eq=False)
+class OptimalProofs(Sequence[Proof]):
+    """The proofs of many machines, all of them optimal, as arrays: each is made when it is asked for."""
+
+    objective: NDArray[np.float64]
+    dual_objective: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    iterations: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    def __getitem__(self, at: Any) -> Any:
+        numbers = [column[at] for column in self.columns()]
+        return tuple(map(Proof, *numbers)) if isinstance(at, slice) else Proof(*numbers)
+
+    def __iter__(self) -> Iterator[Proof]:
+        return map(Proof, *self.columns())
+
+    def columns(self) -> tuple[list[Any], ...]:
+        """Return the fields of all proofs, in the order of `Proof`."""
+        numbers = (self.objective, self.dual_objective, self.gap, self.violation)
+        same = ([value] * len(self) for value in (Status.OPTIMAL.value, True))
+        return (*(each.tolist() for each in numbers), next(same), self.iterations.tolist(), next(same))
+
+
 def joint_proof(proofs: Sequence[Proof]) -> Proof:
     """Return the combined proof of machines that were trained independently: the proof for the sum of their problems.
 
@@ -131,15 +158,16 @@ def joint_proof(proofs: Sequence[Proof]) -> Proof:
     if len(proofs) == 1:
         return proofs[0]
     of = attrgetter("objective", "dual_objective", "gap", "violation", "status", "iterations", "definite")
-    objectives, duals, gaps, violations, statuses, iterations, definite = zip(*map(of, proofs), strict=True)
-    objective = sum(objectives)
+    columns = proofs.columns() if isinstance(proofs, OptimalProofs) else zip(*map(of, proofs), strict=True)
+    objectives, duals, gaps, violations, statuses, iterations, definite = columns
+    objective, ended = sum(objectives), set(statuses)
     apart = sum(gap * abs(own) for gap, own in zip(gaps, objectives, strict=True))
     return Proof(
         objective=objective,
         dual_objective=sum(duals),
         gap=min(apart / max(abs(objective), sys.float_info.min), sys.float_info.max),
         violation=max(violations),
-        status=next(status.value for status in _WORST if status.value in set(statuses)),
+        status=next(status.value for status in _WORST if status.value in ended),
         iterations=sum(iterations),
         definite=all(definite),
     )

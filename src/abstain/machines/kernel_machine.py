@@ -103,7 +103,7 @@ def gram_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray
 
 def kernel_bytes(n_rows: int) -> float:
     """Return an upper bound on the memory of `gram_values`."""
-    longest = n_rows + 63.0
+    longest = n_rows + 127.0
     return 8.0 * longest * longest
 
 

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
 from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, checked_rows, read_only
-from abstain.estimators.fitting.pair_fit import fitted_classes, fitted_pairs
-from abstain.estimators.fitting.solving import FittedMachine, Posed, solved
+from abstain.estimators.fitting.pair_fit import Fits, fitted_classes, fitted_pairs
+from abstain.estimators.fitting.solving import Posed, solved
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
@@ -26,13 +26,13 @@ class FittedMachines(Fitted):
 
     Attributes
     ----------
-    proofs : tuple of Proof
+    proofs : sequence of Proof
         How good each of them is.
     largest_row_cost : float or None
         The largest cost of a training row, if they had costs of their own.
     """
 
-    proofs: tuple[Proof, ...]
+    proofs: Sequence[Proof]
     largest_row_cost: float | None = None
 
     @property
@@ -65,20 +65,20 @@ def fitted_svc(
 ) -> FittedSVC:
     """Fit all machines with this C and gamma; a single one may start from the coefficients `start` of all rows."""
     posed, codes = training.posed(C, gamma), None
-    if len(training.tasks) == 1:
+    if training.n_classes == 2:
         first = solved(solver, posed, None if start is None else start[posed.kept])
         codes = posed.sets(posed.problem.sets(first.solution.beta))
         machine: Any = posed.machine(first.machine)
-        proofs: tuple[Proof, ...] = (first.proof(solver.tol),)
-    elif training.tasks[0].negative is None:
+        proofs: Sequence[Proof] = (first.proof(solver.tol),)
+    elif not training.by_pairs:
         problems = posed_tasks(training, posed, C)
         fits = fitted_classes(solver, problems)
-        beta = _coefficients(fits, len(training.code)).toarray()[:, posed.kept]
+        beta = _coefficients(fits, fits.support, len(training.code)).toarray()[:, posed.kept]
         codes = np.stack([one.sets(one.problem.sets(own)) for one, own in zip(problems, beta, strict=True)])
-        machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
+        machine, proofs = _joined(training, posed, fits), tuple(fits.proofs)
     else:
         fits = fitted_pairs(solver, posed, training.code[posed.kept])
-        machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
+        machine, proofs = _joined(training, posed, fits), fits.proofs
     held = np.bincount(training.code[machine.support], minlength=training.n_classes).astype(np.int32)
     n_knots = max(loss.n_knots for loss in training.losses)
     given = (machine, training.rule, proofs, training.largest_row_cost)
@@ -95,28 +95,26 @@ def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
     return [replace(posed, problem=problem) for problem in problems]
 
 
-def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> KernelMachine:
+def _joined(training: Training, posed: Posed, fits: Fits) -> KernelMachine:
     """Return machines of classes, or of pairs of classes, as one on the support vectors of all."""
-    pairs = training.tasks[0].negative is not None
-    beta = _coefficients(fits, len(training.code))
-    support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
+    pairs, n_rows = training.by_pairs, len(training.code)
+    support = np.flatnonzero(np.bincount(fits.support, minlength=n_rows))
     held = np.bincount(training.code[support], minlength=training.n_classes)
     if pairs:
         support = support[np.argsort(training.code[support], kind="stable")]  # by class, as in SVC
-    vectors, coef = _vectors(posed, support), beta[:, support]
-    coef.sort_indices()
-    given = (_biases(fits, vectors), support, beta.shape[1])
+    place = np.empty(n_rows, dtype=np.int32)
+    place[support] = np.arange(len(support))
+    coef = _coefficients(fits, place[fits.support], len(support))
+    vectors = _vectors(posed, support)
+    given = (_biases(fits, vectors), support, n_rows)
     if pairs:
         return OneVsOneMachine(posed.kernel, vectors, coef, *given, held)
     return KernelMachine(posed.kernel, vectors, coef.toarray(), *given)
 
 
-def _coefficients(fits: Sequence[FittedMachine], n_rows: int) -> csr_array:
-    """Return the coefficients of all training rows in each machine, (n_machines, n_samples)."""
-    columns = [fit.support for fit in fits]
-    starts = np.cumsum([0, *map(len, columns)])
-    values = np.concatenate([fit.coef for fit in fits])
-    beta = csr_array((values, np.concatenate(columns), starts), shape=(len(fits), n_rows))
+def _coefficients(fits: Fits, columns: NDArray[np.integer], n_columns: int) -> csr_array:
+    """Return the coefficients of each machine, (n_machines, n_columns), in these columns one after another."""
+    beta = csr_array((fits.coef, columns, fits.starts), shape=(len(fits.bias), n_columns))
     beta.sort_indices()
     return beta
 
@@ -131,15 +129,12 @@ def _vectors(posed: Posed, support: NDArray[np.intp]) -> Matrix:
     return posed.problem.X[np.searchsorted(posed.kept, support)]
 
 
-def _biases(fits: Sequence[FittedMachine], vectors: Matrix) -> NDArray[np.float64]:
+def _biases(fits: Fits, vectors: Matrix) -> NDArray[np.float64]:
     """Return the biases; those of linear machines are moved to the centre of all vectors."""
-    biases = np.array([fit.bias for fit in fits])
-    linear = [fit.linear for fit in fits]
-    if any(machine is None for machine in linear) or issparse(vectors) or not len(vectors):
-        return biases
+    if not fits.linear or issparse(vectors) or not len(vectors):
+        return fits.bias
     centre = 2.0 * (0.5 * vectors).mean(axis=0)
-    moved = [machine.weights @ (centre - machine.centre) for machine in linear if machine is not None]
-    return np.asarray(biases + moved)
+    return np.asarray(fits.bias + [machine.weights @ (centre - machine.centre) for machine in fits.linear])
 
 
 class ExpansionMixin(FittedMixin):

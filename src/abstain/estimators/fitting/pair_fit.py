@@ -15,9 +15,19 @@ from scipy.sparse import issparse
 from abstain.arguments import threads
 from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
-from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, PartSolutions, Proof, Status, certified_gap
+from abstain.dual.proof import (
+    NEGLIGIBLE,
+    SLACK,
+    DualSolution,
+    OptimalProofs,
+    PartSolutions,
+    Proof,
+    Status,
+    certified_gap,
+)
 from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, solved
 from abstain.machines.kernel_machine import class_pairs, expand_parts, gram_values, kernel_bytes
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import SMO, part_biases, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
@@ -27,7 +37,45 @@ COMPARED, SAME = 4, 1e-10  # rows of these values that are compared, and the rel
 SHOWN = 50_000  # of one call if its progress is shown between calls
 
 
-def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """The machines of several problems, as arrays.
+
+    Attributes
+    ----------
+    support, coef : ndarray
+        Indices of the support vectors among all training rows, and their coefficients, one machine after another.
+    starts : ndarray
+        Where each machine begins among them, and the end of the last one.
+    bias : ndarray of shape (n_machines,)
+    proofs : sequence of Proof
+    linear : tuple of LinearMachine
+        The weights of each machine; empty unless the kernel is linear.
+    """
+
+    support: NDArray[np.intp]
+    coef: NDArray[np.float64]
+    starts: NDArray[np.intp]
+    bias: NDArray[np.float64]
+    proofs: Sequence[Proof]
+    linear: tuple[LinearMachine, ...] = ()
+
+    @classmethod
+    def of(cls, each: Sequence[FittedMachine]) -> Fits:
+        """Join machines that were fitted one by one."""
+        support, coef = (np.concatenate([getattr(fit, name) for fit in each]) for name in ("support", "coef"))
+        starts = np.cumsum([0, *(len(fit.coef) for fit in each)])
+        linear = tuple(fit.linear for fit in each if fit.linear is not None)
+        proofs = tuple(fit.proof for fit in each)
+        return cls(support, coef, starts, np.array([fit.bias for fit in each]), proofs, linear)
+
+    def machine(self, at: int) -> FittedMachine:
+        """Return one of them; for kernels that are not linear."""
+        own = slice(self.starts[at], self.starts[at + 1])
+        return FittedMachine(self.support[own], self.coef[own], float(self.bias[at]), None, self.proofs[at])
+
+
+def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
     """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 0."""
     began = time.monotonic()
     classes = _ByClass.of(code)
@@ -48,17 +96,19 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[Fit
             _report(solver, begin, len(pairs))
             parts = classes.parts(whole, [pairs[p] for p in some], gram)
             fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
-            for p, fit in zip(some, fits, strict=True):
-                found[p] = fit
+            if len(some) == len(pairs) and not solutions:
+                return fits
+            for part in set(range(len(some))) - set(solutions):
+                found[some[part]] = fits.machine(part)
             first |= {some[part]: solution for part, solution in solutions.items()}
     rest = [p for p, fit in enumerate(found) if fit is None]
     work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
     for p, fit in zip(rest, _apart(solver, began, shared, work, len(pairs)), strict=True):
         found[p] = fit
-    return [fit for fit in found if fit is not None]
+    return Fits.of([fit for fit in found if fit is not None])
 
 
-def fitted_classes(solver: Any, posed: Sequence[Posed]) -> list[FittedMachine]:
+def fitted_classes(solver: Any, posed: Sequence[Posed]) -> Fits:
     """Fit the machine of each class against the rest, all problems over the same rows."""
     began, shared = time.monotonic(), posed[0]
     problems = [one.problem for one in posed]
@@ -66,14 +116,17 @@ def fitted_classes(solver: Any, posed: Sequence[Posed]) -> list[FittedMachine]:
     few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
     gram = shared_values(solver, shared) if few and _can_be_solved_together(solver, shared) else None
     if gram is not None:
-        found, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
+        fits, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
+        if not first:
+            return fits
+        found = [None if p in first else fits.machine(p) for p in range(len(posed))]
     else:
         first = {p: answer for p, (answer,) in enumerate(solver.solve_many(problems))}
     for p, one in enumerate(posed):
         if found[p] is None:
             alone = solved(within(solver, began), one, None, first.get(p))
             found[p] = FittedMachine.of(shared.kept, alone, solver.tol)
-    return [fit for fit in found if fit is not None]
+    return Fits.of([fit for fit in found if fit is not None])
 
 
 _BY_ROW = ("X", "sign", "weight")
@@ -99,10 +152,12 @@ class _ByClass:
     ) -> Parts:
         """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
         each = np.array(pairs, dtype=np.int64).ravel()
-        lengths, every = np.diff(self.starts)[each], np.arange(ordered.n, dtype=np.int64)
-        rows = np.concatenate([every[self.starts[k] : self.starts[k + 1]] for k in each])
+        first, lengths = self.starts[each], self.starts[each + 1] - self.starts[each]
+        ends = np.cumsum(lengths)
+        rows = np.arange(ends[-1]) + np.repeat(first + lengths - ends, lengths)
         sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
-        starts = np.concatenate([[0], np.cumsum(lengths)[1::2]])
+        starts = np.zeros(len(pairs) + 1, dtype=np.int64)
+        starts[1:] = ends[1::2]
         return Parts.of(ordered, rows, starts, sign, gram)
 
 
@@ -130,24 +185,25 @@ def shared_values(
     """Return all kernel values between the rows in this order; None if there are too many.
 
     Solver and certificate read them, so some rows are compared with the kernel's own values; None also if these differ.
+    Those of sparse rows are the kernel's own.
     """
     if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
         return None
     kernel, X = shared.problem.kernel, (shared.problem.X if shared.as_posed else shared.X[shared.kept])[order]
     gram, n = gram_values(kernel, X, solver.n_jobs), X.shape[0]
-    checked = np.unique(np.linspace(0, n - 1, COMPARED).astype(np.intp))
+    if issparse(X):
+        return gram
+    checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
     own = kernel(X[checked], X)
     room = SAME * float(np.abs(own).max(initial=0.0))
     return gram if (np.abs(gram[checked, :n] - own) <= room).all() else None
 
 
-def _together(
-    solver: SMO, parts: Parts, kept: NDArray[np.intp]
-) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
+def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, dict[int, DualSolution]]:
     """Solve parts in one call and certify them by sums in float64 that are computed apart from the solver.
 
-    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a part is
-    certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
+    Where anything but the optimum was found, or where rounding may matter, the solution is returned too: such a part
+    is certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
     """
     whole = parts.whole
     answers = solver.solve_parts(parts)
@@ -160,15 +216,9 @@ def _together(
     known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
     support = np.flatnonzero(beta)
-    coef, vectors = beta[support], kept[parts.rows[support]]
-    ends, optimal = np.searchsorted(support, parts.starts).tolist(), Status.OPTIMAL.value
-    fits: list[FittedMachine | None] = []
-    arrays = (bias, known.primal, known.dual, known.relative_gap, known.violation, answers.iterations, proven)
-    numbers = zip(*(array.tolist() for array in arrays), strict=True)
-    for part, (b, primal, dual, gap, violation, steps, good) in enumerate(numbers):
-        own = slice(ends[part], ends[part + 1])
-        proof = Proof(primal, dual, gap, violation, optimal, steps) if good else None
-        fits.append(None if proof is None else FittedMachine(vectors[own], coef[own], b, None, proof))
+    starts = np.searchsorted(support, parts.starts)
+    proofs = OptimalProofs(known.primal, known.dual, known.relative_gap, known.violation, answers.iterations)
+    fits = Fits(kept[parts.rows[support]], beta[support], starts, bias, proofs)
     solutions = {}
     for part in np.flatnonzero(~proven).tolist():
         at = slice(parts.starts[part], parts.starts[part + 1])

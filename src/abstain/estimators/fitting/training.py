@@ -213,6 +213,11 @@ class Training:
         """The number of classes."""
         return self.rule.labels.n_classes
 
+    @property
+    def by_pairs(self) -> bool:
+        """Whether there is a task for each pair of classes."""
+        return self.n_classes > 2 and len(self.losses) != self.n_classes
+
     @cached_property
     def tasks(self) -> list[Task]:
         """The binary tasks: one for two classes, one for each class, or one for each pair of classes."""
@@ -276,6 +281,7 @@ class Training:
         kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
         kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
         known, X, as_posed = posed_rows(kernel, self.X, kept)
-        task, code = replace(self.tasks[0], negative=None).take(kept), self.code[kept]
+        first = Task(int(self.n_classes == 2), None, self.losses[0], self.stakes)
+        task, code = first.take(kept), self.code[kept]
         problem = DualProblem(known, X, task.sign(code), task.loss, task.weight(code, weight[kept]))
         return Posed(problem, self.X, kernel, kept, as_posed)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 
 from abstain.dual.problem import set_names
+from abstain.dual.proof import Proof
 from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
 from abstain.estimators.fitting.parameters import CONSTRAINTS, CostParameters, KernelParameters, with_parameters
@@ -202,7 +203,10 @@ class RejectSVC(
             return LinearDual(**settings) if self.kernel == "linear" else SMO(**settings)
         return ActiveSet(**settings) if self.solver == "active-set" else SMO(**settings, polish=False)
 
-    proofs_ = fitted("proofs", "The proofs of all machines: one for two classes, else for each class, or each pair.")
+    @property
+    def proofs_(self) -> tuple[Proof, ...]:
+        """The proofs of all machines: one for two classes, else for each class, or each pair."""
+        return tuple(self._now.proofs)
 
     @property
     def sets_(self) -> NDArray[np.int8]:
