@@ -28,6 +28,10 @@ inline constexpr Index factored_here = 100;
 // Share of its entries that a sum of (x_i, 1)(x_i, 1)' may have on average, for it to be summed entry by entry.
 inline constexpr double sparse_outer = 0.1;
 
+// Share of its largest value that a diagonal entry of a Hessian must keep, for rows to be taken from it: otherwise it is summed
+// again.
+inline constexpr double left_over = 1e-3;
+
 // ---- Coordinate descent (linear_descent.cpp) ----
 
 // Share of a row's multiplier below which it has not moved, or is on a breakpoint.
