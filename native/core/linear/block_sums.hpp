@@ -48,8 +48,7 @@ class BlockSums final : public LinearSums {
             if (now[i] != before_[i]) (now[i] ? come : gone).push_back(static_cast<Index>(i));
         bool good = !before_.empty() && static_cast<Index>(come.size() + gone.size()) < rows;
         if (good) {
-            const std::vector<double> change = block_.outer(come, gone, watch_);
-            for (std::size_t j = 0; j < change.size(); ++j) sum_[j] += change[j];
+            block_.outer(come, gone, sum_, watch_);
             for (std::size_t j = 0; j < width; ++j) good = good && sum_[j * (width + 1)] >= linear_policy::left_over * most_[j];
         }
         if (!good) {

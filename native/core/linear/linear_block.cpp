@@ -130,15 +130,16 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     Index seen = 0;
     for (Index i = 0; i < problem_.size; ++i)
         if ((of == Of::all || between_[i]) && seen++ % stride == 0) chosen.push_back(i);
-    return outer(chosen, {}, watch);
+    std::vector<double> found(static_cast<std::size_t>((features_ + 1) * (features_ + 1)));
+    outer(chosen, {}, found, watch);
+    return found;
 }
 
-std::vector<double> LinearBlock::outer(const std::vector<Index>& rows, const std::vector<Index>& less, Watch& watch) {
+void LinearBlock::outer(const std::vector<Index>& rows, const std::vector<Index>& less, std::vector<double>& sum, Watch& watch) {
     const Index width = features_ + 1, padded = rounded_up(width, 16), tile = 16;
-    std::vector<double> found(static_cast<std::size_t>(width * width));
-    if (std::visit([&](const auto& X) { return outer_rows(X, rows, less, found.data()); }, rows_)) {
+    if (std::visit([&](const auto& X) { return outer_rows(X, rows, less, sum.data()); }, rows_)) {
         watch.look();
-        return found;
+        return;
     }
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
@@ -151,8 +152,7 @@ std::vector<double> LinearBlock::outer(const std::vector<Index>& rows, const std
         for (Index j = i; j < width; j += tile)
             for (Index k = i; k < std::min(width, i + tile); ++k)
                 for (Index l = std::max(j, k); l < std::min(width, j + tile); ++l)
-                    found[k * width + l] = found[l * width + k] = H[k * padded + l];
-    return found;
+                    sum[l * width + k] = sum[k * width + l] += H[k * padded + l];
 }
 
 void LinearBlock::add_outer(const std::vector<Index>& chosen, Aligned<double>& H, Watch& watch) {

@@ -48,8 +48,8 @@ class LinearBlock {
     // such row.
     enum class Of { between, all };
     std::vector<double> hessian(Of of, Index stride, Watch& watch);
-    // The same sum over some rows, less that over others.
-    std::vector<double> outer(const std::vector<Index>& rows, const std::vector<Index>& less, Watch& watch);
+    // Adds the same sum over some rows, less that over others.
+    void outer(const std::vector<Index>& rows, const std::vector<Index>& less, std::vector<double>& sum, Watch& watch);
     // The same times a direction, without forming it; its diagonal.
     std::vector<double> hessian_times(const double* direction, Watch& watch);
     std::vector<double> hessian_diagonal(Of of, Watch& watch);

@@ -61,13 +61,15 @@ class Run {
         double before = infinity;
         int stalled = 0;
         for (int penalty = 0; penalty < linear_policy::penalties; ++penalty) {
+            const Index steps = now_.steps;
             if (const auto status = inner()) return *status;
             stalled = best_ > 0.5 * before ? stalled + 1 : 0;
             const bool good = kept_gap_ <= settings_.tol, rounded = best_ <= linear_policy::rounded;
             if ((good || rounded) && stalled >= (good && rounded ? 1 : linear_policy::stalls)) break;
             before = best_;
             sums_.accept();
-            now_.sigma *= linear_policy::growth;
+            const bool fast = settings_.polish || now_.steps - steps <= linear_policy::easy;
+            now_.sigma *= fast ? linear_policy::growth : linear_policy::slow_growth;
             kept_gap_ = infinity;  // an earlier point had its gap with the multipliers of that time
             kept_ = now_.point;
         }
