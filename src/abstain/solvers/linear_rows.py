@@ -77,7 +77,8 @@ class LocalSums:
 def first_penalty(problem: LinearProblem) -> float:
     """Return a penalty that puts rows of margin 0 on the way to their last knot, where the objective is curved."""
     least = reach_of(problem.loss)
-    mean = float(problem.weight.sum()) / max(1, np.count_nonzero(problem.weight))  # a row of weight 0 changes nothing
+    counted = max(1, int(np.count_nonzero(problem.weight)))  # a row of weight 0 changes nothing
+    mean = float(problem.weight.sum()) / counted
     return 0.5 * mean * (least if np.isfinite(least) else problem.loss.steepest)
 
 
