@@ -161,6 +161,8 @@ def test_pair_steps_that_lead_away_are_not_kept(only_newton):
     rng = np.random.default_rng(2)
     X, sign = rng.standard_cauchy((8000, 10)), np.where(rng.standard_normal(8000) > 0, 1, -1).astype(np.int8)
     problem = DualProblem(Kernel("linear"), X, sign, double_hinge(Costs(reject=0.2)), np.ones(8000))
+    assert LinearDual(tol=1e-3, max_iter=20_000).solve(problem).status is Status.OPTIMAL
+    only_newton.setattr(linear_dual, "GAPS", linear_dual.GAPS[:-1])  # Newton steps that end too early
     found = LinearDual(tol=1e-3, max_iter=20_000).solve(problem)
     assert found.status is Status.ITERATION_LIMIT
     assert certify(problem, found.beta, found.bias).relative_gap < 1e-4

@@ -130,17 +130,36 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     Index seen = 0;
     for (Index i = 0; i < problem_.size; ++i)
         if ((of == Of::all || between_[i]) && seen++ % stride == 0) chosen.push_back(i);
-    const Index width = features_ + 1, padded = rounded_up(width, 16), strip = policy::strip;
-    std::vector<double> found(static_cast<std::size_t>(width * width));
-    if (std::visit([&](const auto& X) { return outer_rows(X, chosen, found.data()); }, rows_)) {
+    std::vector<double> found(static_cast<std::size_t>((features_ + 1) * (features_ + 1)));
+    outer(chosen, {}, found, watch);
+    return found;
+}
+
+void LinearBlock::outer(const std::vector<Index>& rows, const std::vector<Index>& less, std::vector<double>& sum, Watch& watch) {
+    const Index width = features_ + 1, padded = rounded_up(width, 16), tile = 16;
+    if (std::visit([&](const auto& X) { return outer_rows(X, rows, less, sum.data()); }, rows_)) {
         watch.look();
-        return found;
+        return;
     }
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
-    const Index rows = std::clamp<Index>(policy::panel_bytes / (8 * padded), 32, 1024), group = policy::panels * rows;
-    Aligned<double> panel(static_cast<std::size_t>(group * padded));
+    if (!less.empty()) {
+        add_outer(less, H, watch);
+        for (double& each : H) each = -each;
+    }
+    add_outer(rows, H, watch);
+    for (Index i = 0; i < width; i += tile)  // tiles stay in the processor's cache, whole columns do not
+        for (Index j = i; j < width; j += tile)
+            for (Index k = i; k < std::min(width, i + tile); ++k)
+                for (Index l = std::max(j, k); l < std::min(width, j + tile); ++l)
+                    sum[l * width + k] = sum[k * width + l] += H[k * padded + l];
+}
+
+void LinearBlock::add_outer(const std::vector<Index>& chosen, Aligned<double>& H, Watch& watch) {
+    const Index width = features_ + 1, padded = rounded_up(width, 16), strip = policy::strip;
     const Index all = static_cast<Index>(chosen.size()), part = 16;
+    const Index rows = std::clamp<Index>(policy::panel_bytes / (8 * padded), 32, 1024), group = std::min(all, policy::panels * rows);
+    Aligned<double> panel(static_cast<std::size_t>(group * padded));
     for (Index first = 0; first < all; first += group) {
         const Index here = std::min(group, all - first);
         pool_->run((here + part - 1) / part, [&](Index piece) {
@@ -158,9 +177,6 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
         });
         watch.look();
     }
-    for (Index i = 0; i < width; ++i)
-        for (Index j = i; j < width; ++j) found[i * width + j] = found[j * width + i] = H[i * padded + j];
-    return found;
 }
 
 std::vector<double> LinearBlock::hessian_times(const double* direction, Watch& watch) {

@@ -48,6 +48,8 @@ class LinearBlock {
     // such row.
     enum class Of { between, all };
     std::vector<double> hessian(Of of, Index stride, Watch& watch);
+    // Adds the same sum over some rows, less that over others.
+    void outer(const std::vector<Index>& rows, const std::vector<Index>& less, std::vector<double>& sum, Watch& watch);
     // The same times a direction, without forming it; its diagonal.
     std::vector<double> hessian_times(const double* direction, Watch& watch);
     std::vector<double> hessian_diagonal(Of of, Watch& watch);
@@ -70,6 +72,7 @@ class LinearBlock {
     void times(const double* direction, Aligned<double>& out, Watch& watch);
     void add_rows(const std::vector<Index>& which, const std::vector<double>& coef, double* out) const;
     void pack(Index row, double* out) const;
+    void add_outer(const std::vector<Index>& chosen, Aligned<double>& H, Watch& watch);  // its upper half, padded
 
     LinearRows rows_;
     Problem problem_;

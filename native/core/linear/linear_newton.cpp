@@ -61,13 +61,15 @@ class Run {
         double before = infinity;
         int stalled = 0;
         for (int penalty = 0; penalty < linear_policy::penalties; ++penalty) {
+            const Index steps = now_.steps;
             if (const auto status = inner()) return *status;
             stalled = best_ > 0.5 * before ? stalled + 1 : 0;
             const bool good = kept_gap_ <= settings_.tol, rounded = best_ <= linear_policy::rounded;
             if ((good || rounded) && stalled >= (good && rounded ? 1 : linear_policy::stalls)) break;
             before = best_;
             sums_.accept();
-            now_.sigma *= linear_policy::growth;
+            const bool fast = settings_.polish || now_.steps - steps <= linear_policy::easy;
+            now_.sigma *= fast ? linear_policy::growth : linear_policy::slow_growth;
             kept_gap_ = infinity;  // an earlier point had its gap with the multipliers of that time
             kept_ = now_.point;
         }
@@ -144,11 +146,9 @@ class Run {
         const Index width = features_ + 1;
         // where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
         std::vector<double> H = sums_.hessian(settings_.most_rows, empty), unit(width);
-        for (double& each : H) each *= now_.sigma;
-        for (Index j = 0; j < features_; ++j) H[j * (width + 1)] += 1;
-        for (Index j = 0; j < width; ++j) unit[j] = 1 / std::sqrt(H[j * (width + 1)]);
+        for (Index j = 0; j < width; ++j) unit[j] = 1 / std::sqrt(now_.sigma * H[j * (width + 1)] + (j < features_));
         for (Index i = 0; i < width; ++i)
-            for (Index j = 0; j < width; ++j) H[i * width + j] *= unit[i] * unit[j];
+            for (Index j = 0; j < width; ++j) H[i * width + j] *= now_.sigma * unit[i] * unit[j];
         Factor& factor = width <= linear_policy::factored_here || !settings_.large ? small_ : *settings_.large;
         for (double ridge = 0; std::isfinite(ridge); ridge = std::max(1e-14, 10 * ridge)) {
             for (Index j = 0; j < width; ++j) H[j * (width + 1)] = 1 + ridge;

@@ -8,7 +8,7 @@
 //   gradient  (w, 0) - sum_i y_i gamma_i (x_i, 1)        Hessian  diag(1, ..., 1, 0) + sigma sum_D (x_i, 1)(x_i, 1)'
 //
 // D has the rows whose gamma lies between two breakpoints. Newton steps with an exact line search until the gradient is small,
-// then lambda <- gamma and sigma <- 3 sigma. gamma is dual feasible but for sum_i y_i gamma_i = 0: the heavier side is scaled
+// then lambda <- gamma and sigma grows. gamma is dual feasible but for sum_i y_i gamma_i = 0: the heavier side is scaled
 // down, and the duality gap follows, which ends the fit.
 //
 // Yan & Li (Optimization Methods and Software 35, 2020) have this for the plain hinge without a bias.

@@ -54,23 +54,30 @@ template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* 
     for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) out[X.columns[e]] += static_cast<double>(X.values[e]);
 }
 
-// H += sum of (x_i, 1)(x_i, 1)' over some rows, if they have so few entries that this is faster than dense rows.
-template <class Row> bool outer_rows(const Row& X, const std::vector<Index>& which, double* H) {
+// H += sum of (x_i, 1)(x_i, 1)' over some rows, less that over others, if they have so few entries that this is faster than
+// dense rows.
+template <class Row> bool outer_rows(const Row& X, const std::vector<Index>& rows, const std::vector<Index>& less, double* H) {
     if constexpr (requires { X.starts; }) {
         const Index width = X.features + 1;
         double products = 0;
-        for (const Index i : which) products += static_cast<double>(X.starts[i + 1] - X.starts[i]) * static_cast<double>(X.starts[i + 1] - X.starts[i]);
-        if (products > linear_policy::sparse_outer * static_cast<double>(which.size() * width * width)) return false;
-        for (const Index i : which) {
+        for (const auto* which : {&rows, &less})
+            for (const Index i : *which) {
+                const double count = static_cast<double>(X.starts[i + 1] - X.starts[i]);
+                products += count * count;
+            }
+        if (products > linear_policy::sparse_outer * static_cast<double>((rows.size() + less.size()) * width * width)) return false;
+        const auto add = [&](Index i, double sign) {
             for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) {
-                const double value = static_cast<double>(X.values[e]);
+                const double value = sign * static_cast<double>(X.values[e]);
                 double* line = H + X.columns[e] * width;
                 for (Index f = X.starts[i]; f < X.starts[i + 1]; ++f) line[X.columns[f]] += value * static_cast<double>(X.values[f]);
                 line[X.features] += value;
                 H[X.features * width + X.columns[e]] += value;
             }
-            H[width * width - 1] += 1;
-        }
+            H[width * width - 1] += sign;
+        };
+        for (const Index i : rows) add(i, 1.0);
+        for (const Index i : less) add(i, -1.0);
         return true;
     }
     return false;

@@ -77,7 +77,9 @@ class LocalSums:
 def first_penalty(problem: LinearProblem) -> float:
     """Return a penalty that puts rows of margin 0 on the way to their last knot, where the objective is curved."""
     least = reach_of(problem.loss)
-    return 0.5 * float(problem.weight.mean()) * (least if np.isfinite(least) else problem.loss.steepest)
+    counted = max(1, int(np.count_nonzero(problem.weight)))  # a row of weight 0 changes nothing
+    mean = float(problem.weight.sum()) / counted
+    return 0.5 * mean * (least if np.isfinite(least) else problem.loss.steepest)
 
 
 def reach_of(loss: MarginLoss | LossTable) -> float:
