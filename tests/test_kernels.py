@@ -218,3 +218,10 @@ def test_gamma_at_both_ends_of_the_range():
 def test_an_invalid_gamma_is_refused(gamma):
     with pytest.raises(ValueError, match="gamma="):
         resolve_gamma(gamma, np.eye(2))
+
+
+def test_a_width_at_which_a_row_would_be_far_from_itself_is_refused():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(ValueError, match=r"gamma=1e\+300 times the distances of rows.*lower gamma, or scale"):
+        resolve_gamma(1e300, X * 1e10, kernel="laplacian")
+    assert resolve_gamma(1e300, X, kernel="laplacian") == 1e300  # the control

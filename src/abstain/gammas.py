@@ -41,7 +41,8 @@ def resolve_gamma(
         The name of the kernel, for its p.
     """
     if not isinstance(gamma, str):
-        return positive_number("gamma", gamma)
+        _check_reach(positive_number("gamma", gamma), X, kernel)
+        return float(gamma)
     if gamma == "auto":
         return 1.0 / int(X.shape[1])
     if gamma != "scale":
@@ -95,3 +96,16 @@ def _spread(X: Matrix, sample_weight: ArrayLike | None, power: int) -> float:
     mean = entry_weight @ X.data / total
     of_stored = entry_weight @ np.abs(X.data - mean) ** power
     return float((of_stored + (weight @ (d - stored)) * np.abs(mean) ** power) / total)
+
+
+def _check_reach(gamma: float, X: Matrix, kernel: str) -> None:
+    """Raise an error if distances times gamma are beyond float64, so that a row would be far from itself."""
+    if KERNELS[kernel].power == 2:  # the certificate says so
+        return
+    entries = X.data if issparse(X) else X
+    largest = float(max(entries.max(initial=0.0), -entries.min(initial=0.0)))
+    if gamma * largest * X.shape[1] > np.finfo(np.float64).max / 4:
+        raise ValueError(
+            f"gamma={gamma!r} times the distances of rows with entries up to {largest:.3g} is beyond the range of "
+            "float64; lower gamma, or scale the features, with StandardScaler for example."
+        )

@@ -12,6 +12,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector
 from abstain.reject_labels import checked_reject_label, default_reject_label, free_label, kind_of, position, some
 
+UNDECIDED = object()  # in place of decisions, where only the true classes matter
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -53,7 +55,7 @@ def read_pairs(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), or Decisions for `y_pred`
-        With None for `y_pred`, only the true classes matter.
+        With `UNDECIDED` for `y_pred`, only the true classes matter.
     pos_label, reject_label : label
         As in the metrics.
     known : tuple or None
@@ -77,6 +79,8 @@ def read_pairs(
             reject_label = free_label(own.classes) if own.reject_label is None else own.reject_label
     true = label_vector(y_true, "y_true")
     if y_pred is None:
+        raise ValueError("y_pred=None has no decisions; pass an array of labels, or what decide returns.")
+    if y_pred is UNDECIDED:
         y_pred = true if names is None else np.full(len(true), names[0])
         named = [*(known or ()), *([] if pos_label is None else [pos_label])]
         reject_label = free_label(np.array([*classes_in(true).tolist(), *named]))

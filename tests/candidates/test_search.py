@@ -258,3 +258,15 @@ def test_impossible_weights_are_named():
     X, y = rows(30)
     with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
         search("logistic").fit(X, y, sample_weight=np.full(30, -1.0))
+
+
+def test_a_single_fold_says_that_the_cost_is_not_known():
+    X, y = rows(60)
+    with pytest.warns(UserWarning, match="cv has a single fold, on which the choice is made"):
+        found = MachineSearch(COSTS, ("logistic",), cv=[(np.arange(30), np.arange(30, 60))]).fit(X, y)
+    assert np.isnan(found.best_score_)
+
+
+def test_threads_reach_the_svm():
+    X, y = rows(60)
+    assert search("svm", n_jobs=2).fit(X, y).best_estimator_.n_jobs == 2

@@ -189,3 +189,8 @@ def test_functions_for_costs_alone_say_so():
 
     with pytest.raises(ValueError, match="a curve needs one answer for each class and one reject"):
         cost_curve(["bad", "good"], [0.0, 1.0], CREDIT)
+
+
+def test_nan_is_not_a_name():
+    with pytest.raises(ValueError, match="table has the action nan of type float; name it by a string"):
+        Actions({"a": {"a": 0, "b": 5}, "b": {"a": 1, "b": 0}, float("nan"): 0.3})

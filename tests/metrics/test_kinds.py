@@ -293,3 +293,10 @@ def test_scorers_in_searches(name, kind, cases):
     assert np.isfinite(cross_val_score(RejectSVC(case.costs), case.X, case.y, scoring=scorer, cv=2)).all()
     search = GridSearchCV(RejectSVC(case.costs), {"C": [1.0, 3.0]}, scoring=scorer, cv=2).fit(case.X, case.y)
     assert search.best_params_["C"] in (1.0, 3.0)
+
+
+def test_no_decisions_are_an_error_not_a_perfect_score():
+    for costs in (Costs(reject=0.2), Actions({0: {0: 0, 1: 5}, 1: {0: 1, 1: 0}, "ask": 0.3})):
+        for price in (metrics.mean_cost, lambda y, none, costs: costs.mean_cost(y, none)):
+            with pytest.raises(ValueError, match=r"y_pred=None has no decisions; pass an array of labels"):
+                price([0, 1], None, costs)

@@ -18,14 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-from abstain.arguments import positive_number, refuse_dask, row_weights
+from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
 from abstain.candidates.last_fit import last_fit, whole_folds
 from abstain.candidates.machines import AUTO, MACHINES, NAMES, SVM, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
-from abstain.estimators.fitting.splitting import checked_splits, row_groups
+from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 
@@ -150,6 +150,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             rows = rows.take(np.flatnonzero(weight))
         if any(name != SVM and MACHINES[name].sigmoid for name in names):
             whole_folds(rows.splits)
+        _warn_of_one_fold(splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, machine = list[Trials](), None
         for at, name in enumerate(names):
@@ -202,6 +203,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
         search.set_params(time_limit=whole, verbose=self.verbose)
+        if self.n_jobs is not None:
+            search.set_params(n_jobs=self.n_jobs)
         if whole is not None and limit is not None:
             search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
         with warnings.catch_warnings(record=True) as caught:
@@ -230,3 +233,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     best_score_ = fitted("score", "Minus the cross-validated mean cost of the choice.")
     n_features_in_ = fitted("estimator.n_features_in_", "The number of features.")
     feature_names_in_ = fitted("estimator.feature_names_in_", "The names of the features, if they have names.")
+
+
+def _warn_of_one_fold(splits: Splits) -> None:
+    """Warn if all rows that judge the choice have made it."""
+    if len(splits.trains) == 1:
+        warn_caller(
+            "cv has a single fold, on which the choice is made, so that its cost on other rows is not known: "
+            "best_score_ is nan and choice_.doing_nothing is not compared; use two folds or more."
+        )

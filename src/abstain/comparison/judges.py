@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.comparison.verdict import REJECTING
 from abstain.costs.table import CostTable
 from abstain.metrics.outcomes import Outcomes, read, stated
+from abstain.pairs import UNDECIDED
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def judge_of(
     known = (np.unique(truth) if classes is None else np.asarray(classes)).tolist()
     if isinstance(costs, CostTable) and costs.labels is not None:
         costs.check_names(tuple(known))
-    found = read(y, None, stated(costs, row_costs), row_costs=row_costs, pos_label=pos_label, classes=known)
+    found = read(y, UNDECIDED, stated(costs, row_costs), row_costs=row_costs, pos_label=pos_label, classes=known)
     if pos_label is not None and len(found.classes) > 2:
         raise ValueError(f"pos_label={pos_label!r} is for two classes; leave it out, and name all in the costs.")
     return Judge(truth, found.truth, found.classes, found.choices)

@@ -137,8 +137,8 @@ def _cost_of_answer(truth: Any, answer: Any, cost: Any) -> float:
 def checked_name(action: Any) -> Any:
     """Return the name of an action as a plain Python value: a string or a number."""
     name = _plain(action)
-    if not isinstance(name, str | int | float):
-        raise ValueError(f"table has the action {action!r} of type {type(action).__name__}; name it by a string.")  # noqa: TRY004
+    if not isinstance(name, str | int | float) or name != name:  # noqa: PLR0124 (nan)
+        raise ValueError(f"table has the action {action!r} of type {type(action).__name__}; name it by a string.")
     return name
 
 

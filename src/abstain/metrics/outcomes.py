@@ -77,7 +77,7 @@ def read(
 ) -> Outcomes:
     """Read labelled rows and what was decided on them, at any costs or none.
 
-    `y_pred` are labels, names of actions, or what `decide` returns; None if only the true classes and the costs matter.
+    `y_pred` are labels, names of actions, or what `decide` returns; `UNDECIDED` if only true classes and costs matter.
     `classes` are all classes, where `y_true` may lack some.
     """
     if are_decisions(y_pred) and y_pred.names:  # between actions, which may be classes

@@ -20,6 +20,7 @@ from abstain.costs.cuts import distances
 from abstain.costs.table import CostTable
 from abstain.labels import classes_of
 from abstain.metrics.outcomes import are_decisions, has_costs, read
+from abstain.pairs import UNDECIDED
 from abstain.rules.tuning.scored_rows import confidence_of
 
 
@@ -70,7 +71,7 @@ class RankedRows:
             )
         s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else _checked_scores(score, cut)
         check_consistent_length(y_true, s)
-        outcomes = read(y_true, None, costs, **options)
+        outcomes = read(y_true, UNDECIDED, costs, **options)
         truth, table, k = outcomes.truth, outcomes.choices, len(outcomes.classes)
         if s.shape[1:] != ((k,) if k > 2 else ()) or np.isnan(s).any():
             raise ValueError(

@@ -16,6 +16,7 @@ from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
+from abstain.pairs import UNDECIDED
 from abstain.plot.display import Axes, Display, Line2D
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
@@ -91,7 +92,7 @@ class LossDisplay(Display):
         """
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
-        found = read(y_true, None, costs, pos_label=pos_label)
+        found = read(y_true, UNDECIDED, costs, pos_label=pos_label)
         classes, at = found.classes, 1
         if several:
             at = _place(classes, label)

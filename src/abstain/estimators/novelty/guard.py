@@ -128,7 +128,7 @@ class Guard:
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Return True for the rows that are rejected as novel."""
         s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
-        beyond = s > self._level  # the only ones whose p-value can be so small
+        beyond = np.asarray(s > self._level)  # the only ones whose p-value can be so small
         beyond[beyond] = self.p_value(s[beyond]) <= self.rate
         return beyond
 
