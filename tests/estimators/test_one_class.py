@@ -230,3 +230,11 @@ def test_kernel_rows_made_when_needed_are_those_of_the_whole_matrix(nu):
     assert max(ours.duality_gap_, whole.duality_gap_) < 1e-10
     np.testing.assert_array_equal(ours.support_, whole.support_)
     np.testing.assert_allclose(ours.score_samples(X), whole.score_samples(rbf_kernel(X, gamma=gamma)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_share_below_one_row_has_the_offset_of_the_lowest_score(kernel):
+    X = np.random.default_rng(0).normal(size=(50, 1)) + 3.0
+    found, theirs = (one(kernel=kernel, nu=0.01, tol=1e-8).fit(X) for one in (OneClassSVM, SklearnOneClassSVM))
+    assert found.offset_ == pytest.approx(float(theirs.offset_[0]), rel=1e-5)
+    assert found.score_samples(X).min() >= found.offset_ - 1e-6 * abs(found.offset_)

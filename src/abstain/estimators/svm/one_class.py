@@ -178,8 +178,9 @@ class OneClassSVM(
         size = np.abs(known.diagonal(X))
         usual = float(size[0]) if (size == size[0]).all() else float(np.median(size))
         unit = _power_of_two(total * (usual or float(size.max())))
-        # no coefficient exceeds the total, so weights need not; this keeps the losses of rows that may have none small
-        weight = np.minimum(weight[kept], total) / unit
+        # No coefficient exceeds the total, so weights need not, by much; this keeps the losses of rows that may
+        # have none small. A weight of the total itself would leave the offset free between the two lowest scores.
+        weight = np.minimum(weight[kept], 2.0 * total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
         return Posed(problem, rows, kernel, kept, as_posed), unit
 
