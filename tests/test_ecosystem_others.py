@@ -40,7 +40,7 @@ def search(rows):
 
 def test_dask_workers_fit_the_folds(rows):
     distributed = pytest.importorskip("distributed", reason=REASON)
-    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster), parallel_config("dask"):
         parallel = search(rows)
     np.testing.assert_array_equal(parallel, search(rows))

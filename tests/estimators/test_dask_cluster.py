@@ -30,7 +30,7 @@ def generated():
 @contextmanager
 def cluster(workers, *, processes=False):
     options = {} if processes else {"protocol": "inproc://"}
-    options |= {"n_workers": workers, "threads_per_worker": 1, "processes": processes, "dashboard_address": None}
+    options |= {"n_workers": workers, "threads_per_worker": 1, "processes": processes, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         yield client
 
