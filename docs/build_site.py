@@ -44,6 +44,7 @@ def gather() -> None:
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     for name, (start, end) in BENCHMARKS.items():
         write(SOURCE / "benchmarks" / name, between(measured, start, end))
+    shutil.copy(ROOT / "benchmarks" / "shapes.png", SOURCE)  # beside the page that includes these parts
     pages = experiment_pages()
     write(SOURCE / "reproductions" / "list.txt", listed([page.parent.name for page in pages]))
     for page in pages:
