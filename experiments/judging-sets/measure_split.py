@@ -69,7 +69,7 @@ class Split:
         return np.array(self.classes, dtype=object)[self.y]
 
     def codes(self, labels: Any) -> Codes:
-        """Choices from names; what is no class is a reject."""
+        """Return choices from names; any name that is not a class is a reject."""
         place = {name: at for at, name in enumerate(self.classes)}
         return np.array([place.get(str(label), len(self.classes)) for label in labels])
 

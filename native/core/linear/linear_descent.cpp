@@ -50,7 +50,7 @@ template <class Row> double times(const Row& X, Index i, const double* w) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// Rows come in random order, so the processor is told which one follows. (A call without effects would be left out.)
+// Rows come in random order, so the next one is prefetched. (A call without effects would be left out.)
 template <class Row> [[gnu::always_inline]] inline void fetch(const Row& X, Index i) {
     if constexpr (compressed<Row>) {
         const auto ahead = [](const auto* first, const auto* last) __attribute__((always_inline)) {

@@ -15,7 +15,7 @@ from abstain.reject_labels import is_auto
 
 @dataclass(frozen=True, eq=False)
 class ActionLabels(Labels):
-    """The classes of a problem, and the actions that are chosen among; there is no reject label.
+    """The classes of a problem and the actions to choose from, without a reject label.
 
     Attributes
     ----------
