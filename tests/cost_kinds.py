@@ -12,6 +12,10 @@ from abstain.costs.costs import Costs
 from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.labels import Labels
+from abstain.rules.class_deciders import Cheapest
+from abstain.rules.deciders import Cuts
+from abstain.rules.readouts import LogOdds, Softmax
+from abstain.rules.rule import Rule
 from action_cases import CREDIT
 from class_cases import GENERAL
 
@@ -79,3 +83,16 @@ def probabilities(kind: Kind, n: int = N_ROWS, seed: int = 0) -> np.ndarray:
 def of_row(table: CostTable, row: int) -> CostTable:
     """The costs of one row as a table of their own."""
     return table.with_values(table.values[row]) if table.per_row else table
+
+
+def rule_of(kind: Kind) -> Rule:
+    """The rule that knows the probabilities: log-odds of two classes, logarithms of the probabilities of more."""
+    n, named = kind.labels.n_classes, kind.stated.named(kind.labels)
+    decider = Cuts(named.levels(), named.levels(forced=True)) if n == 2 else Cheapest()
+    rule = Rule(kind.labels, named, LogOdds(1.0) if n == 2 else Softmax(), decider)
+    return rule.of_rows(kind.table) if kind.by_row else rule
+
+
+def score_of(P: np.ndarray) -> np.ndarray:
+    """Return the scores of probabilities: log-odds of two classes, logarithms of more."""
+    return np.log(P[:, 1]) - np.log(P[:, 0]) if P.shape[1] == 2 else np.log(P)

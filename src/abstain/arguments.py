@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from numbers import Real
+from numbers import Integral, Real
 from threading import Lock
 from typing import Any
 
@@ -38,6 +38,13 @@ def positive_number(name: str, value: object) -> float:
     if not 0.0 < number < math.inf:
         raise ValueError(f"{name}={value!r} must be positive and finite.")
     return number
+
+
+def whole_number(name: str, value: object, what: str = "a number", least: int = 0) -> int:
+    """Return the value as an int, a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ValueError(f"{name}={value!r} must be {what}, a whole number of at least {least}.")
+    return int(value)
 
 
 def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:

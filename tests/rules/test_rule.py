@@ -8,25 +8,13 @@ from abstain.labels import NO_CLASS, Labels
 from abstain.losses.tangent_hinge import hinge
 from abstain.rules.class_deciders import Cheapest, Margins
 from abstain.rules.deciders import Cuts
-from abstain.rules.readouts import LogOdds, Softmax, Unknown
+from abstain.rules.readouts import LogOdds, Unknown
 from abstain.rules.rule import Rule, bayes_rule
-from cost_kinds import KINDS, N_ROWS, of_row, probabilities
+from cost_kinds import KINDS, N_ROWS, of_row, probabilities, rule_of, score_of
 
 PLAIN = {name: kind for name, kind in KINDS.items() if not kind.by_row}
 every = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 plain = pytest.mark.parametrize("kind", PLAIN.values(), ids=PLAIN)
-
-
-def rule_of(kind):
-    """The rule that knows the probabilities: log-odds of two classes, logarithms of the probabilities of more."""
-    n, named = kind.labels.n_classes, kind.stated.named(kind.labels)
-    decider = Cuts(named.levels(), named.levels(forced=True)) if n == 2 else Cheapest()
-    rule = Rule(kind.labels, named, LogOdds(1.0) if n == 2 else Softmax(), decider)
-    return rule.of_rows(kind.table) if kind.by_row else rule
-
-
-def score_of(P):
-    return np.log(P[:, 1]) - np.log(P[:, 0]) if P.shape[1] == 2 else np.log(P)
 
 
 def expected_by_hand(kind, P):

@@ -1,13 +1,21 @@
-"""What `decide` returns: decisions on rows, as arrays, a data frame and a table for notebooks."""
+"""What `decide` returns: decisions on rows, as arrays, a data frame and a table for notebooks.
+
+::
+
+    saving = min over answers of e_a - min over actions that hand on of e_a,    e_a the expected cost of action a
+
+the expected loss if the row had to be answered instead. It orders the rows that people review.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.arguments import whole_number
 from abstain.costs.table import CostTable
 from abstain.html import html_table, shortened
 from abstain.labels import Labels
@@ -40,8 +48,12 @@ class Decisions:
     index : pandas.Index or None, default=None
         The index of the data frame that the rows came from; None for other input.
     novel : ndarray of bool, shape (n,), or None, default=None
-        True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
+        True where a `NoveltyRejector` finds the row unlike the training rows; None of other estimators. Nothing
         is known of the costs of such a row: its `expected_cost` is nan.
+    p_value : ndarray of float64, shape (n,), or None, default=None
+        How usual each row is among the training rows, by the guard of a `NoveltyRejector`; None without one.
+    over_capacity : ndarray of bool, shape (n,), or None, default=None
+        True where `within` answered a row that would have been handed on.
     costs_decide : bool, default=True
         Whether each label has the least of the expected costs and `forced` the least of the answers'. False where
         something else decides, such as tuned thresholds of a `ThresholdRejector`, cuts on the confidence, or Bartlett
@@ -58,6 +70,8 @@ class Decisions:
     labels: Labels
     index: Any = None
     novel: NDArray[np.bool_] | None = None
+    p_value: NDArray[np.float64] | None = None
+    over_capacity: NDArray[np.bool_] | None = None
     costs_decide: bool = True
     costs: CostTable | None = None
 
@@ -82,9 +96,80 @@ class Decisions:
         """Why each row was decided so: "decided", "ambiguous" if deciding would cost more than rejecting, or "novel".
 
         A row is "novel" if a `NoveltyRejector` rejected it as unlike the training rows; no other estimator does.
+        "over capacity" are rows that `within` answered, although they would have been handed on.
         """
         found = np.where(self.rejected, "ambiguous", "decided")
-        return found if self.novel is None else np.where(self.novel, "novel", found)
+        found = found if self.novel is None else np.where(self.novel, "novel", found)
+        return found if self.over_capacity is None else np.where(self.over_capacity, "over capacity", found)
+
+    @property
+    def saving(self) -> NDArray[np.float64]:
+        """What handing each row on is expected to save: the cheapest answer's cost minus that of handing it on.
+
+        It is at least 0 where costs reject the row. nan where the costs are unknown, as of novel rows, and where no
+        action hands on or none answers.
+        """
+        hands_on = np.array(self.labels.hands_on)
+        if hands_on.all() or not hands_on.any():
+            return np.full(len(self), np.nan)
+        answers, others = self.expected_cost[:, ~hands_on], self.expected_cost[:, hands_on]
+        return np.asarray(answers.min(axis=1) - others.min(axis=1))
+
+    @property
+    def queue(self) -> NDArray[np.intp]:
+        """The positions of the rejected rows in the order of review.
+
+        Novel rows come first, because nothing is known of them, the smallest p-value first; then the largest `saving`.
+        Ties, and rows whose saving is unknown, keep the order of the rows.
+        """
+        rows = np.flatnonzero(self.rejected)
+        novel = np.zeros(len(self), dtype=bool) if self.novel is None else self.novel
+        p_value = np.zeros(len(self)) if self.p_value is None else self.p_value
+        first = np.where(novel, p_value, -np.nan_to_num(self.saving, nan=-np.inf))
+        return rows[np.lexsort((first[rows], ~novel[rows]))]
+
+    def within(self, capacity: int) -> Decisions:
+        """Return the decisions if people can review at most `capacity` rows: those first in the `queue`.
+
+        The other rejected rows get their forced answer, and the reason "over capacity".
+
+        Parameters
+        ----------
+        capacity : int
+            The largest number of rows to hand on, 0 or more.
+
+        Returns
+        -------
+        Decisions
+            If the expected costs are right, no decisions with as many rejects cost less.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from abstain import Costs, RejectSVC
+        >>> X = np.linspace(-2, 2, 60)[:, np.newaxis]
+        >>> y = np.sin(9 * X[:, 0]) + 2 * X[:, 0] > 0
+        >>> found = RejectSVC(Costs(reject=0.2), kernel="linear").fit(X, y).decide(X)
+        >>> found, found.within(3), found.within(3).reason[[29, 22]].tolist()
+        (Decisions(60 rows, 16 rejected), Decisions(60 rows, 3 rejected), ['ambiguous', 'over capacity'])
+        """
+        capacity = whole_number("capacity", capacity, "a number of rows")
+        if all(self.labels.hands_on):
+            raise ValueError(
+                f"capacity={capacity!r} cannot hold, because every action hands the case on; leave one that answers "
+                "out of rejects=(...)."
+            )
+        over = np.zeros(len(self), dtype=bool)
+        over[self.queue[capacity:]] = True
+        if not over.any():
+            return self
+        return replace(
+            self,
+            label=np.where(over, self.forced.astype(self.label.dtype), self.label),
+            rejected=self.rejected & ~over,
+            over_capacity=over if self.over_capacity is None else over | self.over_capacity,
+            costs_decide=False,
+        )
 
     def to_frame(self) -> Any:
         """Return the decisions as a pandas DataFrame: the index of the rows, and the expected costs as columns.
@@ -110,7 +195,8 @@ class Decisions:
             scores = {f"score_{label}": column for label, column in zip(known, self.score.T, strict=True)}
         titles = self.labels.titles
         costs = {f"cost_{title}": column for title, column in zip(titles, self.expected_cost.T, strict=True)}
-        return {"label": self.label, "rejected": self.rejected, "reason": self.reason} | scores | costs
+        usual = {} if self.p_value is None else {"p_value": self.p_value}
+        return {"label": self.label, "rejected": self.rejected, "reason": self.reason} | scores | costs | usual
 
     def _repr_html_(self) -> str:
         """Return the first and the last rows as a table, for notebooks."""
@@ -121,6 +207,8 @@ class Decisions:
             for at in shortened(len(self))
         ]
         caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
-        if not self.costs_decide and np.isfinite(self.expected_cost).any():
+        if self.over_capacity is not None:
+            caption += f"; {np.sum(self.over_capacity):,} more are over capacity"
+        elif not self.costs_decide and np.isfinite(self.expected_cost).any():
             caption += "; the costs are for information, and thresholds decide"
         return html_table(caption, ("row", *columns), shown)

@@ -75,15 +75,19 @@ class Guarded(Fitted):
 
     def decide(self, X: Any, row_costs: Any = None) -> Any:
         """Return the decisions, with novel rows rejected."""
-        return self.without(self.decided(X, row_costs), self.guard.novel_rows(X))
+        found, guard = self.decided(X, row_costs), self.guard
+        if not guard.acts:
+            return self.without(found, np.zeros(len(found), dtype=bool))
+        unusual = guard.unusual(X)
+        return self.without(found, guard.novel(unusual), guard.p_value(unusual))
 
-    def without(self, found: Any, novel: NDArray[np.bool_]) -> Any:
+    def without(self, found: Any, novel: NDArray[np.bool_], p_value: NDArray[np.float64] | None = None) -> Any:
         """Return decisions of the classifier with the novel rows among them rejected."""
         expected = np.where(novel[:, np.newaxis], np.nan, found.expected_cost)
         label, rejected = self.relabelled(found.label, novel), found.rejected | novel
         novel = novel if found.novel is None else novel | found.novel
-        labels = self.rule.labels
-        return replace(found, label=label, rejected=rejected, expected_cost=expected, labels=labels, novel=novel)
+        changed = {"label": label, "rejected": rejected, "expected_cost": expected, "labels": self.rule.labels}
+        return replace(found, **changed, novel=novel, p_value=p_value)
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
