@@ -11,6 +11,7 @@ import abstain
 from abstain.cli import entry_point
 from abstain.cli.commands import reproduce
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.options import HEADINGS, OPTIONS, SECTIONS
 from cli.running import run
 
 COMMANDS = ["compare", "demo", "evaluate", "export", "fit", "predict", "reproduce"]
@@ -45,6 +46,28 @@ def test_every_command_is_listed_and_has_help():
         result = run(name, "--help")
         assert result.exit_code == 0
         assert len(result.stdout) > 100
+
+
+ESSENTIAL = ["--target", "--output", "--pos-label", "--false-positive", "--false-negative", "--reject"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_the_headings_of_the_table_and_fits_80_columns(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(name, "--help").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    headings = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings == [heading for heading in SECTIONS if heading in headings]
+    parts = [line.split()[:3] for line in lines[lines.index(f"{headings[0]}:") :] if line.startswith("  -")]
+    shown = [word.strip(",") for words in parts for word in words if word.startswith("--")]
+    assert len(shown) == len({*shown}) > 0
+    if name in ("fit", "compare"):
+        assert shown[:6] == ESSENTIAL
+        assert lines.index("Options:") < lines.index("Costs:") < lines.index("Table:") < lines.index("Output:")
+
+
+def test_every_option_has_one_heading():
+    assert sum(map(len, SECTIONS.values())) == len(OPTIONS) == len(HEADINGS)
 
 
 def test_the_version_is_the_packages():

@@ -15,12 +15,13 @@ from typing import Annotated, Any
 import typer
 
 from abstain.cli.exit_codes import exit_on_error, own_process
-from abstain.cli.options import COLUMNS, COSTS, FILE, NOTATION, OPTIONS, ROWS, Given, Option, argument, option
+from abstain.cli.help import Sectioned
+from abstain.cli.options import FILE, NOTATION, OPTIONS, ROWS, SECTIONS, Given, Option, argument, option
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
     name="abstain",
-    help="Support vector machines that know when not to decide.",
+    help="Classify rows, and reject those where an error would cost more than a review.",
     epilog="Exit codes: 0 success, 1 a bug in abstain, 2 usage, 3 bad data or model file, "
     "4 not converged (result written), 130 interrupted.",
     no_args_is_help=True,
@@ -45,14 +46,15 @@ Version = Annotated[
 
 @app.callback()
 def _abstain(version: Version = False) -> None:
-    """Support vector machines that know when not to decide."""
+    """Classify rows, and reject those where an error would cost more than a review."""
 
 
 def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
-    """Declare a command by its name, its help and its options, those of `OPTIONS` or its `own`, in order.
+    """Declare a command by its name, its help and its options: names in `OPTIONS`, headings of several, or its `own`.
 
     It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
     """
+    named = {name for one in names for name in SECTIONS.get(one, [one])}
 
     def made(declared: Callable[[], None]) -> Callable[..., None]:
         def command(**values: Any) -> None:
@@ -61,16 +63,23 @@ def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Cal
                 module.command(Given(**values, unfinished=unfinished))
 
         parameters = []
-        for name in names:
+        for name in (name for name in OPTIONS if name in named):
             kind, default, how = own.get(name) or OPTIONS[name]
             given = inspect.Parameter.empty if default is ... else default
             kept = Annotated[kind, how]  # type: ignore[valid-type]
             parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
         command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return app.command()(command)
+        return app.command(cls=Sectioned)(command)
 
     return made
+
+
+LIMITS = "Limits on rejects and errors"
+LEARNING = (
+    *("target", "output", "false_positive", "false_negative", "reject", "pos_label", "Costs", "Table"),
+    *("machine", "seed", "Time and memory", "json", "force"),
+)
 
 
 @command_of(
@@ -82,15 +91,14 @@ def demo() -> None:
 
 
 @command_of(
-    *("data", "target", "output", *COSTS, "reject_rate", "max_error", "class_error", "confidence", "novelty"),
-    *("no_novelty", *COLUMNS, "pos_label", "reject_label"),
-    *("categorical", "ignore", "groups", *NOTATION, "drop_unlabelled", "machine", "cluster", "C", "gamma", "Cs"),
-    *("gammas", "search", "seed", "time_limit", "max_memory", "json", "force"),
+    *("data", *LEARNING, LIMITS, "cluster", "C", "gamma", "Cs", "gammas", "search"),
     data=argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
     output=option(Path, "MODEL", "Model file to write.", "--output", "-o", default=...),
 )
 def fit() -> None:
     """Train on labelled rows and write the model.
+
+    Example: abstain fit loans.csv --target risk --pos-label bad --false-negative 5 --reject 0.5 -o loans.model
 
     Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
     parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
@@ -104,14 +112,15 @@ def fit() -> None:
     output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
 )
 def predict() -> None:
-    """Write each row with label, rejected, reason, score and the expected costs of the decisions.
+    """Write each row with the model's answer.
 
-    The reason is decided, ambiguous, or novel for rows that are rejected as unlike the training rows.
-    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
-    are the expected costs of answering the negative and the positive class. More than two classes have score_CLASS and
-    cost_CLASS each, actions cost_ACTION. The expected costs are accurate only near
-    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
-    is printed, which names the classes, and -o is required for the rows.
+    The answer has the columns label, rejected, reason, score, and the expected cost of each decision. The reason is
+    decided, ambiguous, or novel for rows that are rejected as unlike the training rows. The score is the log-odds of
+    the class that sorts last, whichever class is positive; cost_negative and cost_positive are the expected costs of
+    answering the negative and the positive class. More than two classes have score_CLASS and cost_CLASS each, actions
+    cost_ACTION. The expected costs are accurate only near the thresholds, where decisions change. Rows are read and
+    written a few megabytes at a time. With --json a summary is printed, which names the classes, and -o is required for
+    the rows.
     """
 
 
@@ -124,9 +133,7 @@ def evaluate() -> None:
 
 
 @command_of(
-    *("data", "target", "output", *COSTS, *COLUMNS, "pos_label", "reject_label"),
-    *("categorical", "ignore", "groups", *NOTATION, "drop_unlabelled", "machine", "novelty", "folds", "seed"),
-    *("time_limit", "max_memory", "json", "force"),
+    *("data", *LEARNING, "novelty", "folds"),
     output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     machine=option(
         str,
@@ -143,17 +150,26 @@ def evaluate() -> None:
     ),
 )
 def compare() -> None:
-    """Compare all rules on your data: cross-validated mean costs with intervals."""
+    """Compare all rules and machines on your data.
+
+    Cross-validated mean costs, with intervals and a verdict.
+    """
 
 
 @command_of("model", "onnx", "force")
 def export() -> None:
-    """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
+    """Write the model as an ONNX graph.
+
+    Its outputs are label, score and rejected; with a guard also novel and p_value.
+    """
 
 
 @command_of("name")
 def reproduce() -> None:
-    """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
+    """Run a published experiment.
+
+    This needs a checkout of the repository, with its folder experiments/.
+    """
 
 
 def start() -> None:

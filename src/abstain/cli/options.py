@@ -16,8 +16,6 @@ Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares i
 
 FLOAT, TEXT, TEXTS, FILE = float | None, str | None, list[str] | None, Path | None
 NOTATION = ("encoding", "decimal", "thousands", "dates", "missing_value")
-COSTS = ("false_positive", "false_negative", "reject", "cost_matrix", "actions", "reject_actions")
-COLUMNS = ("false_positive_column", "false_negative_column", "reject_column", "row_costs")
 ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 
 
@@ -65,109 +63,138 @@ def _input_file(text: str) -> Option:
     return option(FILE, "FILE", text, exists=True, dir_okay=False)
 
 
-OPTIONS: dict[str, Option] = {
-    "data": argument(Path, "DATA", f"{ROWS}."),
-    "model": argument(Path, "MODEL", "A model file written by 'abstain fit'."),
-    "target": option(str, "COL", "Column of the labels, of two or more classes.", "--target", "-t", default=...),
-    "pos_label": option(TEXT, "LABEL", "The positive class; required for text classes whose costs differ."),
-    "false_positive": option(FLOAT, "COST", "Cost of deciding a negative row positive; 1 if not given."),
-    "false_negative": option(FLOAT, "COST", "Cost of deciding a positive row negative; 1 if not given."),
-    "reject": option(TEXT, "COST", "Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
-    "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),
-    "false_negative_column": option(TEXT, "COL", "Column with each row's cost of a false negative, such as an amount."),
-    "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
-    "row_costs": option(
-        TEXT,
-        "PREFIX",
-        "Columns PREFIXCLASS:ACTION with each row's cost of an answer, a reject or an action; they are not features, "
-        "and other costs are those that the options state.",
-    ),
-    "cost_matrix": _input_file(
-        "Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
-    ),
-    "actions": _input_file(
-        "Actions instead of answers, as a CSV: their names, then the cost of each by class (action,good,bad)."
-    ),
-    "reject_actions": option(TEXT, "NAMES", "The actions that hand the case on, with commas; or a column 'rejects'."),
-    "reject_rate": option(
-        TEXTS,
-        "SHARE",
-        "Instead of costs: the largest share of rows to reject as ambiguous, without novel rows (--novelty); or "
-        "CLASS=SHARE, repeated.",
-    ),
-    "max_error": option(
-        TEXTS, "SHARE", "Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
-    ),
-    "class_error": option(
-        TEXTS,
-        "RATE",
-        "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
-    ),
-    "confidence": option(float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999),
-    "novelty": option(
-        FLOAT,
-        "RATE",
-        "Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if not "
-        "given. It needs 2/RATE - 2 rows, 198 for 0.01.",
-    ),
-    "no_novelty": _flag("--no-novelty", "Do not reject rows unlike the training rows."),
-    "reject_label": option(TEXT, "LABEL", 'Label of a reject; "reject" by default.'),
-    "categorical": option(TEXTS, "COL", "A numeric column to treat as categories; may be repeated."),
-    "ignore": option(TEXTS, "COL", "A column to leave out; may be repeated."),
-    "groups": option(TEXT, "COL", "A column of groups, such as patients, that folds never split; not a feature."),
-    "machine": option(
-        str,
-        "NAME",
-        "svm, logistic, forest or boosting; best chooses among them by cross-validated mean cost; linear is an svm "
-        "without a kernel, for millions of rows.",
-        default="svm",
-    ),
-    "cluster": option(
-        TEXT,
-        "ADDRESS",
-        "Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
-    ),
-    "C": option(FLOAT, "C", "Weight of the losses; chosen by cross-validation if not given.", "--C"),
-    "gamma": option(FLOAT, "GAMMA", "Kernel parameter gamma; chosen by cross-validation if not given."),
-    "Cs": option(
-        TEXT, "VALUES", "Values of C to try, as in 0.1,1,10, or how many; 10 (linear: 6) if not given.", "--Cs"
-    ),
-    "gammas": option(TEXT, "VALUES", "Values of gamma to try, as in 0.01,0.1,scale, or how many; 5 if not given."),
-    "search": option(
-        str,
-        "HOW",
-        "full: all pairs of C and gamma on all rows; halving: subsamples first; auto: halving beyond 5000 rows.",
-        default="auto",
-    ),
-    "seed": option(int, "N", "Random seed.", default=0, min=0),
-    "time_limit": option(FLOAT, "SECONDS", "Limit on the training time.", min=0.001),
-    "max_memory": option(
-        FLOAT, "MB", "Limit on the memory for the table and the fit, beside the program's own.", min=1
-    ),
-    "json": _flag("--json", "Print the result as JSON."),
-    "force": _flag("--force", "Replace an existing file."),
-    "encoding": option(TEXT, "NAME", "Encoding of a CSV, such as windows-1252; UTF-8 if not given."),
-    "decimal": option(str, "SIGN", "Decimal sign of numbers in text: . or ,", default="."),
-    "thousands": option(TEXT, "SIGN", "Sign between thousands: , or . or ' or space; none if not given."),
-    "dates": option(
-        TEXT,
-        "HOW",
-        "Turn dates into days since 1970-01-01: days, or day-first or month-first for dates such as 01/02/2024.",
-    ),
-    "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),
-    "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
-    "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
-    "csv": option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
-    "prefix": option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
-    "spreadsheet_safe": option(
-        bool, None, "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.", default=True
-    ),
-    "report": option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
-    "id": option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
-    "folds": option(int, "N", "Number of cross-validation folds.", default=5, min=2),
-    "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
-    "name": (TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
+# The headings of the help, in order, each with its options
+SECTIONS: dict[str, dict[str, Option]] = {
+    "Arguments": {
+        "model": argument(Path, "MODEL", "A model file written by 'abstain fit'."),
+        "data": argument(Path, "DATA", f"{ROWS}."),
+        "name": (TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
+    },
+    "Options": {
+        "target": option(str, "COL", "Column of the labels, of two or more classes.", "--target", "-t", default=...),
+        "output": option(FILE, "FILE", "File to write.", "--output", "-o"),
+        "pos_label": option(TEXT, "LABEL", "The positive class; required for text classes whose costs differ."),
+        "false_positive": option(FLOAT, "COST", "Cost of deciding a negative row positive; 1 if not given."),
+        "false_negative": option(FLOAT, "COST", "Cost of deciding a positive row negative; 1 if not given."),
+        "reject": option(TEXT, "COST", "Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
+        "report": option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
+        "id": option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
+        "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
+        "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
+        "csv": option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
+    },
+    "Costs": {
+        "cost_matrix": _input_file(
+            "Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
+        ),
+        "actions": _input_file(
+            "Actions instead of answers, as a CSV: their names, then the cost of each by class (action,good,bad)."
+        ),
+        "reject_actions": option(
+            TEXT, "NAMES", "The actions that hand the case on, with commas; or a column 'rejects'."
+        ),
+        "reject_label": option(TEXT, "LABEL", 'Label of a reject; "reject" by default.'),
+        "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),
+        "false_negative_column": option(
+            TEXT, "COL", "Column with each row's cost of a false negative, such as an amount."
+        ),
+        "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
+        "row_costs": option(
+            TEXT,
+            "PREFIX",
+            "Columns PREFIXCLASS:ACTION with each row's cost of an answer, a reject or an action; they are not "
+            "features, and other costs are those that the options state.",
+        ),
+    },
+    "Limits on rejects and errors": {
+        "reject_rate": option(
+            TEXTS,
+            "SHARE",
+            "Instead of costs: the largest share of rows to reject as ambiguous, without novel rows (--novelty); or "
+            "CLASS=SHARE, repeated.",
+        ),
+        "max_error": option(
+            TEXTS, "SHARE", "Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
+        ),
+        "class_error": option(
+            TEXTS,
+            "RATE",
+            "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
+        ),
+        "confidence": option(
+            float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999
+        ),
+        "novelty": option(
+            FLOAT,
+            "RATE",
+            "Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if not "
+            "given. It needs 2/RATE - 2 rows, 198 for 0.01.",
+        ),
+        "no_novelty": _flag("--no-novelty", "Do not reject rows unlike the training rows."),
+    },
+    "Table": {
+        "ignore": option(TEXTS, "COL", "Columns to leave out, with commas; may be repeated."),
+        "categorical": option(TEXTS, "COL", "A numeric column to treat as categories; may be repeated."),
+        "groups": option(TEXT, "COL", "A column of groups, such as patients, that folds never split; not a feature."),
+        "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
+        "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),
+        "dates": option(
+            TEXT,
+            "HOW",
+            "Turn dates into days since 1970-01-01: days, or day-first or month-first for dates such as 01/02/2024.",
+        ),
+        "decimal": option(str, "SIGN", "Decimal sign of numbers in text: . or ,", default="."),
+        "thousands": option(TEXT, "SIGN", "Sign between thousands: , or . or ' or space; none if not given."),
+        "encoding": option(TEXT, "NAME", "Encoding of a CSV, such as windows-1252; UTF-8 if not given."),
+    },
+    "Machine and search": {
+        "machine": option(
+            str,
+            "NAME",
+            "svm, logistic, forest or boosting; best chooses among them by cross-validated mean cost; linear is an svm "
+            "without a kernel, for millions of rows.",
+            default="svm",
+        ),
+        "cluster": option(
+            TEXT,
+            "ADDRESS",
+            "Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
+        ),
+        "C": option(FLOAT, "C", "Weight of the losses; chosen by cross-validation if not given.", "--C"),
+        "gamma": option(FLOAT, "GAMMA", "Kernel parameter gamma; chosen by cross-validation if not given."),
+        "Cs": option(
+            TEXT, "VALUES", "Values of C to try, as in 0.1,1,10, or how many; 10 (linear: 6) if not given.", "--Cs"
+        ),
+        "gammas": option(TEXT, "VALUES", "Values of gamma to try, as in 0.01,0.1,scale, or how many; 5 if not given."),
+        "search": option(
+            str,
+            "HOW",
+            "full: all pairs of C and gamma on all rows; halving: subsamples first; auto: halving beyond 5000 rows.",
+            default="auto",
+        ),
+        "folds": option(int, "N", "Number of cross-validation folds.", default=5, min=2),
+        "seed": option(int, "N", "Random seed.", default=0, min=0),
+    },
+    "Time and memory": {
+        "time_limit": option(FLOAT, "SECONDS", "Limit on the training time.", min=0.001),
+        "max_memory": option(
+            FLOAT, "MB", "Limit on the memory for the table and the fit, beside the program's own.", min=1
+        ),
+    },
+    "Output": {
+        "prefix": option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
+        "spreadsheet_safe": option(
+            bool,
+            None,
+            "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.",
+            default=True,
+        ),
+        "json": _flag("--json", "Print the result as JSON."),
+        "force": _flag("--force", "Replace an existing file."),
+    },
 }
+OPTIONS = {name: declared for section in SECTIONS.values() for name, declared in section.items()}
+HEADINGS = {name: heading for heading, section in SECTIONS.items() for name in section}
 
 
 def option_name(name: str) -> str:
