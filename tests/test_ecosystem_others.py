@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.preprocessing import StandardScaler
 
-from abstain import TRUSTED_TYPES, Costs, Forced, RejectSVC
+from abstain import TRUSTED_TYPES, Costs, Forced, NoveltyRejector, RejectSVC, compare, decide
 from abstain.metrics import mean_cost, reject_rate
 
 # their own warnings are not ours to fix
@@ -81,6 +83,22 @@ def test_imbalanced_learn_resamples_before_the_fit(rows):
     direct = RejectSVC(COSTS).fit(*RandomOverSampler(random_state=0).fit_resample(X, y))
     np.testing.assert_array_equal(line.predict(X), direct.predict(X))
     assert line.score(X, y) == pytest.approx(-mean_cost(y, direct.predict(X), COSTS))
+
+
+def test_pipelines_of_imbalanced_learn_decide_are_compared_and_guarded():
+    pytest.importorskip("imblearn", reason=REASON)
+    from imblearn.over_sampling import RandomOverSampler
+    from imblearn.pipeline import make_pipeline
+
+    X, y = make_classification(300, 4, n_informative=3, n_redundant=0, flip_y=0.1, weights=[0.8], random_state=3)
+    line = make_pipeline(StandardScaler(), RandomOverSampler(random_state=0), RejectSVC(COSTS))
+    fitted = clone(line).fit(X, y)
+    np.testing.assert_array_equal(decide(fitted, X).label, fitted.predict(X))
+    assert "sampled" in str(compare({"sampled": line}, X, y, COSTS, cv=2))
+    guarded = NoveltyRejector(line, 0.05, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(guarded.predict_forced(X), fitted[-1].predict_forced(fitted[0].transform(X)))
+    assert guarded.calibration_.choices is not None  # the witness was fitted, with the sampler in it
+    assert guarded.decide(1000 + X[:3]).reason.tolist() == ["novel"] * 3
 
 
 def test_imbalanced_learn_bags_forced_machines(rows):

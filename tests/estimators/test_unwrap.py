@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from abstain import Actions, Costs, Forced, RejectSVC, ThresholdRejector, decide
+from abstain.estimators.novelty.detectors import transformers_of
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import get_scorer
 from abstain.plot import AccuracyRejectDisplay, CostCurveDisplay
@@ -48,6 +49,25 @@ def test_a_score_on_the_cut_goes_the_same_way_whichever_class_is_positive():
     assert found[0] == pytest.approx(found[1])
     assert found[0][0] == pytest.approx(0.2)  # of three rows on the cut, answered "no", one is "yes"
     assert found[0][1] == pytest.approx(0.2)
+
+
+class Sampler:
+    """A step that only resamples training rows, as of imbalanced-learn; new rows must not pass through it."""
+
+    def fit_resample(self, *rows):
+        raise AssertionError(rows)
+
+
+def test_new_rows_skip_what_only_resamples(rows):
+    X, y = rows
+    scale = StandardScaler().fit(X)
+    machine = RejectSVC(COSTS).fit(scale.transform(X), y)
+    resampled = Pipeline([("scale", scale), ("sampler", Sampler()), ("machine", machine)])
+    plain = Pipeline([("scale", scale), ("machine", machine)])
+    np.testing.assert_array_equal(decide(resampled, X).label, decide(plain, X).label)
+    for first in (Pipeline([("sampler", Sampler()), ("machine", machine)]), machine):
+        np.testing.assert_array_equal(decide(first, X).label, machine.predict(X))
+    assert [name for name, _ in transformers_of(resampled)] == ["scale"]
 
 
 def search_of(pipeline):

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
@@ -71,11 +72,17 @@ def reached(estimator: Any, X: Any, name: str) -> tuple[Any, Any]:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif hasattr(estimator, "steps"):
-            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
+            before = transforming(estimator.steps[:-1])
+            X = X if X is None or not before else Pipeline(before).transform(X)
             estimator = estimator[-1]
         else:
             break
     return estimator, X
+
+
+def transforming(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the steps of a Pipeline that new rows pass through: those that only resample are for training rows."""
+    return [(name, one) for name, one in steps if hasattr(one, "transform") or not hasattr(one, "fit_resample")]
 
 
 def unguarded(estimator: Any) -> Any:

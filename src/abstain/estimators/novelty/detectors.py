@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from abstain.estimators.novelty.novelty_detector import FEWEST_ROWS, MOST_COLUMNS, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.estimators.unwrap import transforming
 
 
 def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
@@ -27,7 +28,7 @@ def _parts(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
     while True:
         inner = getattr(estimator, "estimator", None)
         if isinstance(estimator, Pipeline):
-            steps, estimator = [*steps, *estimator.steps[:-1]], estimator.steps[-1][1]
+            steps, estimator = [*steps, *transforming(estimator.steps[:-1])], estimator.steps[-1][1]
         elif inner is None or isinstance(inner, str):
             return steps, estimator
         else:

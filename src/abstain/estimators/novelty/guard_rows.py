@@ -165,7 +165,8 @@ def unsearched(fitted: Any) -> Any:
     if hasattr(fitted, "best_estimator_"):
         return unsearched(fitted.best_estimator_)
     if isinstance(fitted, Pipeline):
-        return Pipeline([*clone(fitted).steps[:-1], (fitted.steps[-1][0], unsearched(fitted.steps[-1][1]))])
+        name, last = fitted.steps[-1]
+        return clone(fitted).set_params(**{name: unsearched(last)})
     if isinstance(fitted, ThresholdRejector):
         return unsearched(fitted.estimator_)
     if isinstance(fitted, RejectSVCCV):
