@@ -108,7 +108,8 @@ def fit() -> None:
 
 
 @command_of(
-    *("model", "data", "output", "prefix", "spreadsheet_safe", *NOTATION, "json", "force"),
+    *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "prefix", "spreadsheet_safe"),
+    *(*NOTATION, "json", "force"),
     output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
 )
 def predict() -> None:

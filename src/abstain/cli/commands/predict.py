@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -13,14 +14,17 @@ from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, write_csv, writing
 from abstain.cli.output.printing import print_drift, print_facts, print_json
-from abstain.cli.tables.read_table import opened
+from abstain.cli.output.review_files import check_review, write_review
+from abstain.cli.tables.read_table import Batch, InputTable, opened
 
 
 def command(given: Given) -> None:
     """Run the command."""
     if given.json and given.output is None:
         raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
+    check_review(given)
     check_free(given.output, force=given.force, inputs=[given.model, given.data])
+    check_free(given.review, force=given.force, inputs=[given.model, given.data])
     counted = predict(load_model(given.model), given)
     if given.json:
         print_json(counted)
@@ -32,7 +36,7 @@ def command(given: Given) -> None:
 def predict(model: FittedModel, given: Given) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
     data, output, notation = given.data, given.output, given.notation
-    rows, rejected, novel, deciding = 0, 0, 0, Deciding(model, notation)
+    rows, rejected, novel, over, deciding = 0, 0, 0, 0, Deciding(model, notation)
     names = [given.prefix + name for name in added_names(model)]
     with opened(data, notation, "predict") as table:
         model.check(table)
@@ -42,8 +46,7 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
             )
         how = {"separator": table.separator, "decimal": notation.decimal, "safe": given.spreadsheet_safe}
         with writing(output, force=given.force) as file:
-            for batch in table.batches:
-                decided = deciding.decide(table, batch)
+            for batch, decided in decisions(deciding, table, given):
                 scores = decided.score.reshape(len(decided), -1).T
                 values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
                 added = [pl.Series(name, value) for name, value in zip(names, values, strict=True)]
@@ -51,6 +54,8 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())
                 novel += int((decided.reason == "novel").sum())
+                over += int((decided.reason == "over capacity").sum())
+        reviewed = {} if given.review is None else write_review(deciding.model, table, batch, decided, given)
     drift = deciding.drift()
     drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
     for words in deciding.words() + drifted:  # otherwise the summary says that they have drifted
@@ -62,10 +67,25 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         "reject rate": rejected / rows,
         "ambiguous": rejected - novel,
         "novel": novel,
+        **({} if given.capacity is None else {"over capacity": over}),
+        **reviewed,
         **model.named,
         **deciding.facts(),
         "drift": drift_facts(drift),
     }
+
+
+def decisions(deciding: Deciding, table: InputTable, given: Given) -> Iterator[tuple[Batch, Any]]:
+    """Yield the rows with their decisions: batch by batch, or all at once for a review or within a capacity."""
+    if given.review is None and given.capacity is None:
+        yield from ((batch, deciding.decide(table, batch)) for batch in table.batches)
+        return
+    whole = Batch.joined(table.batches)
+    decided = deciding.decide(table, whole)
+    try:
+        yield whole, decided if given.capacity is None else decided.within(given.capacity)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def added_names(model: FittedModel) -> list[str]:

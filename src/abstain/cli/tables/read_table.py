@@ -6,7 +6,7 @@ Several Parquet files with the same columns are one table, of which a column or 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -44,6 +44,12 @@ class Batch:
 
     frame: pl.DataFrame
     places: Sequence[int]
+
+    @classmethod
+    def joined(cls, batches: Iterable[Batch]) -> Self:
+        """All rows of several batches of a file."""
+        found = list(batches)
+        return cls(pl.concat([batch.frame for batch in found]), [place for batch in found for place in batch.places])
 
     def only(self, chosen: NDArray[np.bool_]) -> Batch:
         """The chosen rows."""

@@ -1,0 +1,52 @@
+"""A code says whether a row is of this model and unchanged, survives other programs, and hides the role of the row."""
+
+import math
+
+import pytest
+
+from abstain.review.codes import AUDITED, HANDED_ON, Drawn, canonical, drawn_of
+
+DRAWN = Drawn("h0123456789abcdef", 400, 20, 30, 7)
+CELLS = (1.5, "Ulm", None)
+
+
+def test_a_code_names_its_batch_and_row():
+    assert drawn_of(DRAWN.code("model", 12, CELLS, AUDITED)) == (DRAWN, 12)
+
+
+@pytest.mark.parametrize("text", ["", "12", "a-b-c-d-e-f-g", "h-1-2-3-4-5", "h-1-2-3-4--5-h", "h-1-2-3-4-\u0661-h"])
+def test_other_texts_are_not_codes(text):
+    assert drawn_of(text) is None
+
+
+def test_every_part_of_a_row_changes_its_code():
+    codes = {
+        DRAWN.code("model", 12, CELLS, AUDITED),
+        DRAWN.code("model", 12, CELLS, HANDED_ON),
+        DRAWN.code("other", 12, CELLS, AUDITED),
+        DRAWN.code("model", 13, CELLS, AUDITED),
+        DRAWN.code("model", 12, (1.5001, "Ulm", None), AUDITED),
+        DRAWN.code("model", 12, (1.5, "Bonn", None), AUDITED),
+        DRAWN.code("model", 12, (1.5, "Ulm", "x"), AUDITED),
+        Drawn("h0123456789abcdef", 400, 20, 31, 7).code("model", 12, CELLS, AUDITED),
+    }
+    assert len(codes) == 8
+
+
+def test_the_visible_part_does_not_depend_on_the_role():
+    one, other = (DRAWN.code("model", 12, CELLS, role).rpartition("-") for role in (AUDITED, HANDED_ON))
+    assert one[0] == other[0]
+    assert one[2] != other[2]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(0.1 + 0.2, 0.3), (-0.0, 0.0), (3, 3.0), (math.nan, None), (" Ulm", "Ulm"), ("'=1+1", "=1+1"), ("", None)],
+)
+def test_what_other_programs_change_in_saving_is_the_same(one, other):
+    assert canonical(one) == canonical(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1.0, 1.0001), ("a", "b"), (0.0, None), (1.0, -1.0), ("A", "a")])
+def test_what_people_change_is_not(one, other):
+    assert canonical(one) != canonical(other)
