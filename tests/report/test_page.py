@@ -9,7 +9,6 @@ import pytest
 from abstain import Costs, Thresholds
 from abstain.report import Report
 from abstain.report import rows as report_rows
-from abstain.report.curves import share_of
 from report.reported import COSTS, counted, labels_at, measured, report_of, rows
 
 CASES = [pytest.param(name, pos, id=f"{name}-{pos}") for name in COSTS for pos in ("no", "yes")]
@@ -154,42 +153,13 @@ def test_the_page_says_that_it_does_not_train_again(open_report):
     assert "does not retrain" in seen.page.locator("#slider-note").text_content()
 
 
-def listed(seen):
-    return [row.locator("td").all_text_contents() for row in seen.page.locator("#rejected tbody tr").all()]
-
-
-@pytest.mark.parametrize(("name", "pos_label"), CASES)
-def test_rejected_rows_are_listed_with_the_price_that_would_decide_them(open_report, name, pos_label):
-    y, score = rows(n=60)
-    stated = COSTS[name]
-    seen = open_report(report_of(stated, y=y, score=score, pos_label=pos_label, row_names=[f"r{i}" for i in range(60)]))
-    while seen.page.locator("#more").is_visible():
-        seen.page.locator("#more").click()
-    found = listed(seen)
-    rejected = labels_at(stated, score, pos_label) == "reject"
-    assert {row for row, *_ in found} == {f"r{i}" for i in np.flatnonzero(rejected)}
-    short = [number(cells[4]) for cells in found]
-    assert short == sorted(short)
-    for row, truth, shown_score, leans, _, price in found:
-        at = int(row[1:])
-        assert (truth, number(shown_score)) == (y[at], score[at])
-        factor = number(price) / first_price(stated, pos_label)
-        # just below and just above the price, of which the page shows four digits
-        assert labels_at(moved(stated, 0.998 * factor), score[[at]], pos_label) == "reject"
-        if 1.002 * factor * share_of(stated) < 1:
-            assert labels_at(moved(stated, 1.002 * factor), score[[at]], pos_label) == leans
-
-
 def test_many_rows_are_grouped_and_exact_at_the_stated_price(open_report, monkeypatch):
     monkeypatch.setattr(report_rows, "EXACT_ROWS", 100)
     monkeypatch.setattr(report_rows, "STEPS", 50)
-    monkeypatch.setattr(report_rows, "LISTED", 20)
     y, score = rows(n=2000)
     costs = Costs(1, 2, 0.3)
     seen = open_report(report_of(costs, y=y, score=score))
     assert seen.counts() == counted(y, labels_at(costs, score, "yes"))
-    assert len(listed(seen)) == 15
-    assert "only the 20" in seen.text("listed_words")
     assert "groups of neighbouring scores" in seen.page.locator("#slider-note").text_content()
     for price in (0.1, 0.5):
         seen.set_price(price)
@@ -271,6 +241,6 @@ def test_on_paper_there_is_no_slider(open_report):
     assert not seen.page.locator("#price").is_visible()
     assert seen.page.locator("#cost svg").is_visible()
     seen.page.set_viewport_size({"width": 700, "height": 900})  # of a sheet of paper: tables stay tables
-    assert seen.page.evaluate("getComputedStyle(document.querySelector('#rejected tbody tr')).display") == "table-row"
+    assert seen.page.evaluate("getComputedStyle(document.querySelector('.rejected tbody tr')).display") == "table-row"
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 700
     assert seen.page.pdf().startswith(b"%PDF")

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from abstain.report import rows as module
-from abstain.report.rows import Histogram, ListedRows, Steps
+from abstain.report.rows import Histogram, Steps, called, values_of
 
 
 @pytest.fixture
 def many(monkeypatch):
     monkeypatch.setattr(module, "EXACT_ROWS", 50)
     monkeypatch.setattr(module, "STEPS", 12)
-    monkeypatch.setattr(module, "LISTED", 7)
     rng = np.random.default_rng(0)
     score = np.round(rng.normal(size=300), 1)  # many ties, also on the marks
     return (rng.random(300) < 0.4).astype(int), score
@@ -44,22 +44,20 @@ def test_steps_without_marks_would_cross_them(many):
     assert any(steps.above[steps.score < mark].sum() != np.sum((code == 1) & (score < mark)) for mark in (-0.7, 0.4))
 
 
-def test_of_many_rows_the_nearest_rejected_are_listed(many):
-    code, score = many
-    nearness = np.where(np.abs(score) <= 0.5, 0.5 - np.abs(score), np.inf)
-    listed = ListedRows.of(code, score, nearness, [f"row {i}" for i in range(300)])
-    assert not listed.complete
-    at = [int(name.split()[1]) for name in listed.name]
-    assert sorted(nearness[at]) == sorted(nearness)[:7]
-    np.testing.assert_array_equal(listed.score, score[at])
-    np.testing.assert_array_equal(listed.above, code[at] == 1)
-    assert len(ListedRows.of(code, score, np.full(300, np.inf), None).name) == 0
-
-
 def test_rows_without_names_are_counted_from_one():
-    listed = ListedRows.of(np.array([1, 0]), np.array([3.0, 1.0]), np.array([0.0, np.inf]), None)
-    assert listed.name == (2, 1)  # in the order of the scores
-    assert listed.complete
+    assert called(None, np.array([4, 0])) == (5, 1)
+    assert called(["a", "b", "c"], np.array([2, 0])) == ("c", "a")
+
+
+def test_values_have_the_names_of_the_columns():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    cells = {"age": [30, 40, 50], "stage": ["i", "ii", "<b>"]}
+    shown = [(("age", "50"), ("stage", "<b>")), (("age", "30"), ("stage", "i"))]
+    for table in (pd.DataFrame(cells, index=[7, 8, 9]), pl.DataFrame(cells)):
+        assert values_of(table, np.array([2, 0])) == shown
+    assert values_of([[1.5, 2.0], [3.0, 0.25]], np.array([1])) == [(("feature 0", "3"), ("feature 1", "0.25"))]
+    for other in (None, csr_array(np.eye(3)), ["text"] * 3):
+        assert values_of(other, np.array([1, 2])) == [(), ()]
 
 
 @pytest.mark.parametrize("score", [[0.0] * 5, [-np.inf, np.inf, 0, 1, 2], [1e-300] * 5, [1e6, 2e6, 0, 0, 0]])

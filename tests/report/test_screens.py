@@ -2,8 +2,9 @@
 
 import pytest
 
-from abstain.report import Report
+from abstain.report import Report, report_for
 from report.reported import COSTS, comparison_of, report_of, rows
+from report.test_review import fitted
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -32,9 +33,21 @@ def test_no_table_is_cut_off(open_report, width):
     y, score = rows(labels=("benign", "malignant"))
     thresholds = COSTS["pair"].score_thresholds()
     names = [f"patient {i}" for i in range(400)]
-    seen = open_report(Report.of(y, score, COSTS["pair"], thresholds, comparison=rules, row_names=names), width=width)
-    assert seen.page.locator("#rejected tbody tr").count() == 15
+    report = Report.of(y, score, COSTS["pair"], thresholds, comparison=rules, row_names=names)
+    seen = open_report(report, width=width)
+    assert seen.page.locator(".rejected tbody tr").count() == 100
     assert seen.page.evaluate(CUT_OFF) == []
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     seen.page.evaluate("document.querySelector('.counts').style.width = '1500px'")  # control
     assert seen.page.evaluate(CUT_OFF) == ["counts"]
+
+
+@pytest.mark.parametrize("kind", ["several", "actions"])
+def test_no_table_of_classes_or_actions_is_cut_off(open_report, kind):
+    machine, own, y = fitted(kind, guarded=True)
+    seen = open_report(report_for(machine, own, y, title="y" * 200), width=390)
+    assert seen.page.locator(".matrix tbody tr").count() == len(machine.classes_)
+    assert seen.page.evaluate(CUT_OFF) == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+    seen.page.evaluate("document.querySelector('.matrix').style.width = '800px'")  # control
+    assert seen.page.evaluate(CUT_OFF) == ["matrix"]

@@ -16,9 +16,10 @@ from abstain.costs.cuts import Thresholds
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.routing import decider, group_parameters, row_cost_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.rules.decisions import Decisions, joined
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-_OF_ROWS = ("predicted", "score", "forced", "novel", "class_scores")
+_OF_ROWS = ("predicted", "score", "forced", "novel")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +33,6 @@ class HeldOut:
     score : ndarray of shape (m,) or None
         Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
         With more than two classes a column for each.
-    class_scores : ndarray of shape (m, n_classes) or None
-        Of more than two classes, scores whose lead is the confidence by which the rule of each row's fold rejects.
     forced : ndarray of shape (m,) or None
         Its forced decisions, at the cut of its rule; None if it is not a rejecting classifier of this library.
     reject_label : label
@@ -44,6 +43,8 @@ class HeldOut:
         The rows that its guard rejects; None if it has none.
     thresholds, cut
         The two thresholds on the score and the cut of the forced decisions; None if the folds have different ones.
+    decisions : Decisions or None
+        All that it decides; None if it is not a rejecting classifier of this library.
     """
 
     predicted: NDArray[Any]
@@ -55,13 +56,13 @@ class HeldOut:
     novel: NDArray[np.bool_] | None = None
     thresholds: Thresholds | None = None
     cut: float | None = None
-    class_scores: NDArray[np.float64] | None = None
+    decisions: Decisions | None = None
 
     def take(self, at: NDArray[np.intp]) -> Self:
         """The same for some of the rows, in this order."""
         parts = {name: getattr(self, name) for name in _OF_ROWS}
         taken: dict[str, Any] = {name: None if part is None else part[at] for name, part in parts.items()}
-        return replace(self, **taken)
+        return replace(self, **taken, decisions=None if self.decisions is None else self.decisions.take(at))
 
 
 def held_out(
@@ -101,14 +102,11 @@ def _one(model: Any, X: Any, y: NDArray[Any], fold: tuple[Any, Any], *, groups: 
     known: dict[str, Any] = {}
     if asked_with or classifier.rejects:
         decisions = decide(model, X_test, row_costs[test]) if asked_with else decide(model, X_test)
-        known = {"score": decisions.score, "forced": decisions.forced, "novel": decisions.novel}
+        known = {"score": decisions.score, "forced": decisions.forced, "novel": decisions.novel, "decisions": decisions}
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         known = {"score": classifier.score(X_test)}
-    if classifier.rejects and not asked_with:
-        if len(classifier.classes) == 2:
-            known |= {"thresholds": classifier.thresholds, "cut": classifier.cut}
-        else:
-            known["class_scores"] = classifier.class_scores(known["score"])
+    if classifier.rejects and not asked_with and len(classifier.classes) == 2:
+        known |= {"thresholds": classifier.thresholds, "cut": classifier.cut}
     return HeldOut(predicted, classifier.reject_label, *seconds, **known)
 
 
@@ -118,6 +116,8 @@ def _joined(folds: Sequence[HeldOut]) -> HeldOut:
     known: dict[str, Any] = {name: None if parts[0] is None else np.concatenate(parts) for name, parts in rows.items()}
     for name in ("fit_seconds", "predict_seconds"):
         known[name] = float(np.mean([getattr(one, name) for one in folds]))
+    parts = [one.decisions for one in folds if one.decisions is not None]
+    known["decisions"] = joined(parts) if parts else None
     cuts = [(one.thresholds, one.cut) for one in folds]
     thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
     return replace(folds[0], thresholds=thresholds, cut=cut, **known)

@@ -17,19 +17,20 @@ pixels.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from abstain.comparison.judges import Judge
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.counts import Counts
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
 from abstain.metrics.ranking import has_curve
+from abstain.report.review import Review
 from abstain.report.text import amount, share
 
 # Reject costs, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
@@ -127,16 +128,18 @@ def band_of(curve: str, rows: tuple[Any, ...], resamples: int, arguments: dict[s
 
 @dataclass(frozen=True)
 class LinePlot:
-    """A curve with its band and the point of the machine, as paths.
+    """A curve with its band, as paths, and the places of its points.
 
     Attributes
     ----------
     title, words : str
-        What the curve is, and the same with its value at the machine's point.
+        What the curve is, and the same with its value at the machine's decisions.
     line, ribbon : str
         Paths; the ribbon is empty if there are too many rows to need a band.
-    point : (float, float) or None
-        Where the machine decides.
+    rings : tuple of ((float, float) or None)
+        The place of each number of reviewed rows.
+    point : int
+        Which of them is that of the machine's decisions.
     x_ticks, y_ticks : tuple of (str, float)
         Labels and places.
     """
@@ -145,41 +148,37 @@ class LinePlot:
     words: str
     line: str
     ribbon: str
-    point: tuple[float, float] | None
+    rings: tuple[tuple[float, float] | None, ...]
+    point: int
     x_ticks: tuple[tuple[str, float], ...]
     y_ticks: tuple[tuple[str, float], ...]
 
 
-def plots_of(
-    judge: Judge, score: ArrayLike, table: Counts, mean_cost: float, novel: NDArray[np.bool_]
-) -> tuple[LinePlot, ...]:
-    """Return the accuracy among accepted rows and the cost per row, by the share rejected.
+def plots_of(judge: Judge, review: Review) -> tuple[LinePlot, ...]:
+    """Return the accuracy among accepted rows and the cost per row, by the share rejected, in the order of review.
 
-    Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
+    Actions that are not an answer for each class and one reject have no errors, and no band around their cost.
     """
-    y, s, costs = judge.truth, np.asarray(score, dtype=np.float64), judge.costs
-    if not has_curve(costs):
-        return ()
-    if costs.n_classes == 2:
-        cut = costs.levels(forced=True).lower
-        turned = judge.positive not in (None, max(judge.classes))  # a score on the cut means the first class
-        s = np.where(-s == cut, np.nextafter(0.0, 1.0), -s - cut) if turned else s - cut
-    s = rejected_first(s, novel)
-    count = _RESAMPLES if len(y) <= _BANDED_ROWS else 0
+    y, rate = judge.truth, review.reviewed / len(review.order)
+    if not has_curve(judge.costs):
+        cost = CurveBand("cost", rate, *(review.cost,) * 3, level=0.0, n_resamples=0)
+        return (_plot("cost per row", cost, review, review.cost),)
+    s, count = review.ranked(judge.costs.n_classes), _RESAMPLES if len(y) <= _BANDED_ROWS else 0
     arguments = {"classes": judge.classes, "pos_label": judge.positive}
     accuracy = band_of("accuracy_reject", (y, s), count, arguments)
-    cost = band_of("cost", (y, s, costs), count, arguments)
-    accurate = _plot("accuracy among accepted rows", accuracy, (table.reject_rate, table.selective_accuracy))
-    return accurate, _plot("cost per row", cost, (table.reject_rate, mean_cost))
+    cost = band_of("cost", (y, s, judge.costs), count, arguments)
+    accurate = _plot("accuracy among accepted rows", accuracy, review, 1.0 - review.error)
+    return accurate, _plot("cost per row", cost, review, review.cost)
 
 
-def _plot(title: str, band: CurveBand, point: tuple[float, float]) -> LinePlot:
-    text, known = share if band.curve == "accuracy_reject" else amount, bool(np.isfinite(point[1]))
-    values = np.concatenate([band.estimate, band.lower, band.upper, [point[1]] * known])
+def _plot(title: str, band: CurveBand, review: Review, found: NDArray[np.float64]) -> LinePlot:
+    text, here = share if band.curve == "accuracy_reject" else amount, review.reviewed.tolist().index(review.rejected)
+    values = np.concatenate([band.estimate, band.lower, band.upper, found[np.isfinite(found)]])
     low, high = 0.0 if band.curve == "cost" else float(values.min()), float(values.max())
     step = tick_step(max(high - low, 1e-9))
     low, high = step * np.floor(low / step), step * np.ceil(high / step)
     high = high if high > low else low + step
+    rate = review.reviewed / len(review.order)
 
     def x(v: Any) -> Any:
         return _LEFT + np.asarray(v) * (WIDTH - _LEFT - _RIGHT)
@@ -190,14 +189,17 @@ def _plot(title: str, band: CurveBand, point: tuple[float, float]) -> LinePlot:
     def path(grid: NDArray[np.float64], at: NDArray[np.float64]) -> str:
         return "L".join(f"{a:.1f},{b:.1f}" for a, b in zip(x(grid), y(at), strict=True))
 
+    point = f"{text(float(found[here]))} at {share(float(rate[here]))}"
+    rings = zip(x(rate).round(1).tolist(), y(found).round(1).tolist(), strict=True)
     around = f"M{path(band.grid, band.upper)}L{path(band.grid[::-1], band.lower[::-1])}Z"
     ticks = [low + step * k for k in range(round((high - low) / step) + 1)]
     return LinePlot(
         title=title,
-        words=f"{title} against the share rejected; at the machine's decisions {text(point[1])} at {share(point[0])}",
+        words=f"{title} against the share rejected; at the machine's decisions {point}",
         line=f"M{path(band.grid, band.estimate)}",
         ribbon=around if band.n_resamples else "",
-        point=(round(float(x(point[0])), 1), round(float(y(point[1])), 1)) if known else None,
+        rings=tuple(ring if math.isfinite(ring[1]) else None for ring in rings),
+        point=here,
         x_ticks=tuple((f"{25 * k} %", float(x(k / 4))) for k in range(5)),
         y_ticks=tuple((text(float(f"{tick:.10g}")), round(float(y(tick)), 1)) for tick in ticks),
     )

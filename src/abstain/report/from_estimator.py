@@ -72,13 +72,14 @@ def report_for(
     found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
+    arguments.setdefault("rows", X)
     arguments["row_names"] = index_of(X) if arguments.get("row_names") is None else arguments["row_names"]
-    arguments |= {"novel": found.novel, "classes": fitted.classes, "pos_label": fitted.positive}
+    arguments |= {"classes": fitted.classes, "pos_label": fitted.positive}
     if thresholds is not None:
-        return Report.of(y, found.score, prices, thresholds, **({"cut": fitted.cut} | arguments))
-    score = fitted.class_scores(found.score, rule) if several else found.score
-    arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}
-    return Report.of_decisions(y, found.label, prices, score=score, reject_label=fitted.reject_label, **arguments)
+        given = {"cut": fitted.cut, "novel": found.novel, "decisions": found} | arguments
+        return Report.of(y, found.score, prices, thresholds, **given)
+    arguments["row_costs"] = None if row_costs is None else rule.costs
+    return Report.of_decisions(y, found, prices, **arguments)
 
 
 def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:

@@ -21,18 +21,20 @@ from abstain.comparison.result import Comparison
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
-from abstain.labels import Labels, choice_of, warn_if_assumed
+from abstain.labels import Labels, warn_if_assumed
 from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import are_decisions
 from abstain.metrics.tables import OF_POSITIVE, counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.curves import LinePlot, plots_of
-from abstain.report.rows import called, heading_of, index_of, most_confident_first, novel_mask
+from abstain.report.review import Review
+from abstain.report.rows import LISTED, ListedRow, heading_of, index_of, listed_rows, novel_mask
 from abstain.report.slider import Slider
 from abstain.report.text import Facts, facts_of, plain
+from abstain.rules.decisions import Decisions
 
-_LISTED, _NAME = 25, 80
 _OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy")
 
 
@@ -61,9 +63,11 @@ class Report:
     verdict : Verdict
         The machine against the alternatives; that of `comparison` if it is on the same decisions.
     plots : tuple of LinePlot
-        Curves against the share rejected; none without scores, and with a slider, which has its own.
-    listed : tuple of (name, true class, reason, choice, forced choice)
-        Rejected rows, those closest to a decision first if there is a score for each class, and novel ones last.
+        Curves against the share rejected, in the order of review; none with a slider, which has its own.
+    review : Review or None
+        What reviewing any number of rows costs; None if no order of review is known.
+    listed : tuple of ListedRow
+        The first rejected rows, in the order of review of `Decisions.queue`; as they come if it is not known.
     novel : int
         The number of rows that a guard rejects as unlike its training rows.
     heading : str
@@ -77,7 +81,7 @@ class Report:
     warnings : tuple of str
         Shown at the top of the page.
     slider : Slider or None
-        The score of two classes and its thresholds, if these decide.
+        Of two classes the score and its thresholds, if these decide.
     """
 
     title: str
@@ -93,7 +97,8 @@ class Report:
     forced_cost: float
     verdict: Verdict
     plots: tuple[LinePlot, ...]
-    listed: tuple[tuple[str, str, str, str, str], ...]
+    review: Review | None
+    listed: tuple[ListedRow, ...]
     novel: int
     heading: str
     data_facts: Facts
@@ -113,9 +118,9 @@ class Report:
         *,
         cut: float | None = None,
         novel: ArrayLike | None = None,
+        decisions: Decisions | None = None,
         pos_label: Any = None,
         classes: ArrayLike | None = None,
-        row_names: Sequence[Any] | None = None,
         **page: Any,
     ) -> Self:
         """Build a report from labelled rows of two classes with their scores.
@@ -137,13 +142,15 @@ class Report:
         novel : array-like of bool, shape (n_samples,), default=None
             The rows that a `NoveltyRejector` rejects as unlike its training rows; they are rejected at any score and
             reject cost.
+        decisions : Decisions, default=None
+            The same decisions with the machine's expected costs; by default made of the other arguments.
         pos_label : label, default=None
             The positive class; ``classes[1]`` by default.
         classes : array-like of shape (2,), default=None
             The two classes, sorted; those of `y_true` by default.
-        row_names, **page
-            As in `of_decisions`: `title`, `question`, `data_facts`, `model_facts`, `comparison`, `date`, `unseen`,
-            `warnings`.
+        **page
+            As in `of_decisions`: `row_names`, `rows`, `title`, `question`, `data_facts`, `model_facts`, `comparison`,
+            `date`, `unseen`, `warnings`.
 
         Examples
         --------
@@ -157,25 +164,24 @@ class Report:
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
         warn_if_assumed(checked_costs(costs), labels.classes, pos_label)
-        own: Any = costs.named(labels).plain()
-        names = index_of(y_true) if row_names is None else row_names
-        slider = Slider.of(y_true, score, own, thresholds, labels=labels, cut=cut, novel=novel, names=names)
-        reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
-        decoded = replace(labels, reject_label=reject, rejects=True)
-        decided, forced = (decoded.decode(choice_of(one, labels.answers)) for one in (slider.choice, slider.forced))
-        page |= {"novel": novel, "pos_label": labels.positive, "reject_label": reject, "row_names": names}
-        report = cls.of_decisions(y_true, decided, own, forced=forced, classes=labels.classes, **page)
-        return replace(report, slider=slider)
+        table = costs.named(labels)
+        own: Any = table.plain()
+        slider = Slider.of(y_true, score, own, thresholds, labels=labels, cut=cut, novel=novel)
+        if decisions is None:
+            reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
+            decisions = slider.decisions(score, table, replace(labels, reject_label=reject, rejects=True), novel)
+        page |= {"pos_label": labels.positive, "classes": labels.classes}
+        report = cls.of_decisions(y_true, decisions, own, **page)
+        return replace(report, slider=slider, plots=())
 
     @classmethod
     def of_decisions(
         cls,
         y_true: ArrayLike,
-        y_pred: ArrayLike,
+        y_pred: Any,
         costs: Any = None,
         *,
         forced: ArrayLike | None = None,
-        score: ArrayLike | None = None,
         row_costs: Any = None,
         novel: ArrayLike | None = None,
         pos_label: Any = None,
@@ -187,6 +193,7 @@ class Report:
         model_facts: Mapping[str, Any] | None = None,
         comparison: Comparison | None = None,
         row_names: Sequence[Any] | None = None,
+        rows: Any = None,
         date: dt.date | None = None,
         unseen: bool = False,
         warnings: Sequence[str] = (),
@@ -195,18 +202,16 @@ class Report:
 
         Parameters
         ----------
-        y_true, y_pred : array-like of shape (n_samples,)
-            True labels, and predictions: classes or rejects, or with `Actions` their names.
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_pred : Decisions, or array-like of shape (n_samples,)
+            What `decide` returns; or labels, with `Actions` names. Of labels alone no order of review is known.
         costs : Costs or Actions, default=None
             The costs; not needed with `row_costs`.
         forced : array-like of shape (n_samples,), default=None
-            Predictions without rejects, an alternative of the verdict.
-        score : array-like of shape (n_samples, n_classes) or (n_samples,), default=None
-            For the curves: a score for each of several classes; of two, the log-odds of the class that sorts last, from
-            which the cut of the row's costs is subtracted. None for no curves; `Actions` have curves if they are an
-            answer for each class and one reject.
+            Predictions without rejects, an alternative of the verdict; by default those of `Decisions`.
         novel : array-like of bool, shape (n_samples,), default=None
-            The rows that are rejected as unlike the training rows, as in `Report.of`.
+            The rows that are rejected as unlike the training rows; by default those of `Decisions`.
         row_costs, pos_label, reject_label
             As in `abstain.metrics.mean_cost`.
         classes : array-like, default=None
@@ -218,8 +223,9 @@ class Report:
         comparison : Comparison, default=None
             The result of `abstain.compare` on these rows, to be shown as a chart.
         row_names : sequence, default=None
-            Names of the rows, such as a column of IDs; the name of a pandas Series heads them. By default the index of
-            `y_true` if it has one, else numbers from 1.
+            Names of the rows; the name of a pandas Series heads them. By default the index of `y_true`, or numbers.
+        rows : data frame or array-like of shape (n_samples, n_features), default=None
+            The rows as a reader knows them; the values of the rejected ones are shown.
         date : datetime.date, default=None
             Day of the report; today by default.
         unseen : bool, default=False
@@ -236,20 +242,27 @@ class Report:
         >>> report.mean_cost, report.choices
         (0.09999999999999999, ('a', 'b', 'c', 'reject'))
         """
-        judge = judge_of(y_true, costs, row_costs, pos_label, classes=classes)
+        judge, found = judge_of(y_true, costs, row_costs, pos_label, classes=classes), None
+        if are_decisions(y_pred):
+            found, y_pred = y_pred, y_pred.label
+            forced, novel = (found.forced if forced is None else forced), (found.novel if novel is None else novel)
+            reject_label = "auto" if found.names else found.labels.reject_label
         names = index_of(y_true) if row_names is None else row_names
-        check_consistent_length(judge.truth, y_pred, forced, score, names)
+        check_consistent_length(judge.truth, y_pred, forced, names, rows)
         outcomes, predicted = judge.outcomes(y_pred, reject_label), np.asarray(y_pred)
         table, paid = counted(outcomes), outcomes.cost
         without = {} if forced is None else {FORCED: judge.outcomes(forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
-        unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
-        decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
-        reason = np.where(unlike, "novel", "ambiguous")
-        columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
+        unlike, review = novel_mask(novel, len(predicted)), None
+        shown = {"truth": judge.truth, "choice": predicted, "novel": unlike, "names": names, "table": rows}
+        shown["forced"] = None if forced is None else np.asarray(forced)
+        if found is None:
+            queue = np.flatnonzero(judge.costs.rejecting[outcomes.taken])
+            queue = queue[np.argsort(~unlike[queue], kind="stable")]
+        else:
+            queue, review = found.queue, Review.of(found, judge, reject_label)
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -263,8 +276,9 @@ class Report:
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None else plots_of(judge, score, table, mean_cost, unlike),
-            listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
+            plots=() if review is None else plots_of(judge, review),
+            review=review,
+            listed=listed_rows(queue[:LISTED], found, **shown),
             novel=int(unlike.sum()),
             heading=heading_of(names),
             data_facts=facts_of(data_facts),

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from abstain.files.format.atomic import whole_file
 from abstain.report import text
 from abstain.report.model import Report
-from abstain.report.rows import ListedRows
 from abstain.report.slider import Slider
 
 
@@ -38,11 +37,12 @@ def render(report: Report) -> str:
     >>> "<u>" in page, "&lt;u&gt;" in page
     (False, True)
     """
-    style, script, slider = _file("report.css"), _file("report.js"), report.slider
-    script_source = "'none'" if slider is None else _hash(script)
+    style, slider, review = _file("report.css"), report.slider, report.review
+    scripts = [_file("report.js")] * (slider is not None) + [_file("review.js")] * (review is not None)
+    allowed = " ".join(map(_hash, scripts)) or "'none'"
     policy = (
-        f"default-src 'none'; script-src {script_source}; style-src {_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
     judged = report.verdict
     values: dict[str, Any] = {
@@ -51,9 +51,14 @@ def render(report: Report) -> str:
         "sentence": text.plain(judged.sentence, 2000),
         "version": metadata.version("abstain"),
     }
+    values |= {"scripts": scripts, "payloads": {}, "review": None}
     if slider is not None:
-        values |= {"slider": slider, "measures": report.measures(), "script": script}
-        values |= {"counts": slider.upwards(report.table.counts).tolist(), "payload": _json(payload(slider))}
+        values |= {"slider": slider, "measures": report.measures()}
+        values["counts"] = slider.upwards(report.table.counts).tolist()
+        values["payloads"]["data"] = _json(payload(slider))
+    if review is not None:
+        values["review"] = reviewed = review_payload(report)
+        values["payloads"]["review-data"] = _json(reviewed)
     template = _environment().get_template("table.html" if slider is None else "slider.html")
     page: str = template.render(report=report, policy=policy, style=style, **values)
     return page
@@ -82,8 +87,7 @@ def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = 
 
 def payload(slider: Slider) -> dict[str, Any]:
     """The data that the page needs to recount at another reject cost."""
-    costs, curves, steps, listed = slider.costs, slider.curves, slider.steps, slider.listed
-    bars, novel = slider.histogram, slider.novel
+    costs, curves, steps, bars = slider.costs, slider.curves, slider.steps, slider.histogram
     return {
         "below": slider.below,
         "above": slider.above,
@@ -98,21 +102,23 @@ def payload(slider: Slider) -> dict[str, Any]:
             "below": None if steps.exact else steps.below.tolist(),  # each row belongs to one of the two classes
             "above": steps.above.tolist(),
         },
-        "listed": _rows(listed) | ({"score": None, "above": None} if listed.complete else {}),
         "histogram": {
             "edges": _short(bars.edges),
             **{name: getattr(bars, name).tolist() for name in ("below", "above", "novel_below", "novel_above")},
         },
-        "novel": {"rejected": novel.rejected, "forced": novel.forced.tolist(), **_rows(novel.listed)},
+        "novel": {"rejected": slider.novel.sum(axis=1).tolist(), "forced": slider.novel.tolist()},
         "accuracy": _band([curves.accuracy]),
         "cost": {"shares": curves.shares, **_band(list(curves.cost))},
         "level": curves.accuracy.level,
     }
 
 
-def _rows(listed: ListedRows) -> dict[str, Any]:
-    above = listed.above.astype(int).tolist()
-    return {"score": _packed(listed.score), "above": above, "name": listed.name, "complete": listed.complete}
+def review_payload(report: Report) -> dict[str, Any]:
+    """The numbers for each place of the slider over the reviewed rows, as text, and the rings of the plots."""
+    review: Any = report.review
+    words = review.words(review.rejected if report.slider is not None else None)
+    at = review.reviewed.tolist().index(review.rejected)
+    return {"words": words, "at": at, "rings": [plot.rings for plot in report.plots]}
 
 
 def _band(bands: list[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The rows that the page counts and lists: all of them, or groups of equal size if there are many."""
+"""The rows that the page counts, all of them or groups of equal size if there are many, and those that it lists."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
-from abstain.report.text import plain
-from abstain.rules.tuning.scored_rows import confidence_of
+from abstain.report.text import Facts, amount, facts_of, plain
 
-# Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores and LISTED rejected rows.
-EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 500
-_BARS, _NAME = 48, 80
+# Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores. It lists up to LISTED rows.
+EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 100
+_BARS, _NAME, _COLUMNS = 48, 80, 60
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -54,36 +54,44 @@ class Steps:
         return cls(s[ends], ends - starts + 1 - above, above, exact=False)
 
 
-@dataclass(frozen=True, eq=False)
-class ListedRows:
-    """Rows that the page can list: all of them, or the rejected ones closest to a threshold.
+@dataclass(frozen=True)
+class ListedRow:
+    """A rejected row as text; `values` are the names and values of its columns."""
 
-    Attributes
-    ----------
-    score : ndarray of shape (k,)
-        In increasing order.
-    above : ndarray of bool, shape (k,)
-        Whether the true class is that of the high scores.
-    name : tuple of str or int
-        Name of the row, or its number, counted from 1.
-    complete : bool
-        Whether these are all rows.
-    """
+    name: str | int
+    truth: str
+    reason: str
+    saving: str
+    choice: str
+    forced: str
+    values: Facts
 
-    score: Floats
-    above: NDArray[np.bool_]
-    name: tuple[str | int, ...]
-    complete: bool
 
-    @classmethod
-    def of(cls, code: Codes, score: Floats, nearness: Floats, names: Any, among: Codes | None = None) -> Self:
-        """Keep the rows `among` all; if they are many, the LISTED rejected ones of smallest `nearness` (else inf)."""
-        among = np.arange(len(score)) if among is None else among
-        complete = len(among) <= EXACT_ROWS
-        kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
-        kept = kept if complete else kept[np.isfinite(nearness[kept])]
-        kept = kept[np.argsort(score[kept], kind="stable")]
-        return cls(score[kept], code[kept] > 0, called(names, kept), complete)
+def listed_rows(
+    at: Codes, found: Any, *, truth: Any, choice: Any, forced: Any, novel: Any, names: Any, table: Any
+) -> tuple[ListedRow, ...]:
+    """Describe these rows: what is true, what was chosen and why, and their values."""
+    listed = []
+    for row, name, values in zip(at.tolist(), called(names, at), values_of(table, at), strict=True):
+        usual = "" if found is None or found.p_value is None else f" (p = {amount(found.p_value[row])})"
+        reason = f"novel{usual}" if novel[row] else "ambiguous"
+        saving = "–" if found is None or novel[row] else amount(found.saving[row])
+        answer = "" if forced is None else plain(forced[row], _NAME)
+        listed.append(
+            ListedRow(name, plain(truth[row], _NAME), reason, saving, plain(choice[row], _NAME), answer, values)
+        )
+    return tuple(listed)
+
+
+def values_of(X: Any, rows: Codes) -> list[Facts]:
+    """The names and values of the first columns of these rows; nothing of sparse rows and of others than tables."""
+    table = X if hasattr(X, "columns") or issparse(X) else np.asarray(X)
+    if X is None or issparse(X) or len(table.shape) != 2:
+        return [()] * len(rows)
+    cells = np.asarray(table.iloc[rows] if hasattr(table, "iloc") else table[rows], dtype=object)[:, :_COLUMNS]
+    names = getattr(table, "columns", None)
+    names = [f"feature {at}" for at in range(cells.shape[1])] if names is None else list(names)
+    return [facts_of(dict(zip(names, row, strict=False))) for row in cells.tolist()]
 
 
 def called(names: Sequence[Any] | None, rows: Codes) -> tuple[str | int, ...]:
@@ -132,33 +140,6 @@ class Histogram:
         return cls(edges, *(np.bincount(at[kind], minlength=_BARS) for kind in kinds))
 
 
-@dataclass(frozen=True, eq=False)
-class NovelRows:
-    """Rows that a guard rejects as unlike the training rows, whatever the reject cost.
-
-    Attributes
-    ----------
-    forced : ndarray of shape (2, 2)
-        Their number by true class, that of low and that of high scores, and by forced decision.
-    listed : ListedRows
-        Those that the page can list.
-    """
-
-    forced: NDArray[np.int64]
-    listed: ListedRows
-
-    @classmethod
-    def of(cls, code: Codes, score: Floats, forced: Codes, names: Any, novel: NDArray[np.bool_]) -> Self:
-        """Count the novel rows."""
-        counts = np.bincount(2 * code[novel] + forced[novel], minlength=4).reshape(2, 2)
-        return cls(counts, ListedRows.of(code, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
-
-    @property
-    def rejected(self) -> list[int]:
-        """Their number, of the class of low and of high scores."""
-        return list(self.forced.sum(axis=1).tolist())
-
-
 def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
     """The mask of novel rows; None means that there are none."""
     found = np.zeros(n, dtype=bool) if novel is None else np.asarray(novel)
@@ -166,12 +147,3 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
         got = f"{found.dtype} {found.shape}"
         raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found
-
-
-def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> Codes:
-    """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
-    rows = np.flatnonzero(rejected)
-    if score is not None and np.ndim(score) == 2:
-        lead = confidence_of(np.asarray(score, dtype=np.float64)[rows], "lead")
-        rows = rows[np.argsort(-lead, kind="stable")]
-    return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])

@@ -7,7 +7,8 @@ positive class, "below" that of the negative class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,15 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
-from abstain.labels import NO_CLASS, Labels
+from abstain.costs.table import CostTable
+from abstain.labels import Labels
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first, share_of
-from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, novel_mask
+from abstain.report.rows import Histogram, Steps, novel_mask
 from abstain.report.text import unique_names
-
-_AT = np.array([0, NO_CLASS, 1])  # of the choices of `Thresholds`: below, reject, above
+from abstain.rules.deciders import Cuts
+from abstain.rules.decisions import Decisions
+from abstain.rules.readouts import LogOdds
+from abstain.rules.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +47,13 @@ class Slider:
     follows_price : bool
         Whether the thresholds are Bayes' thresholds on log-odds for these costs, so that another reject cost moves
         them.
-    choice, forced : ndarray of intp
-        The class of each row, 0 below and 1 above, or -1 for a reject, with the thresholds and with the cut alone.
-    steps, listed, histogram, curves
-        Rows, scores and curves; novel rows are not in `steps` and `listed`.
-    novel : NovelRows
-        The rows that a guard rejects, whatever the reject cost.
+    forced : ndarray of intp
+        The class of each row, 0 below and 1 above, with the cut alone.
+    steps, histogram, curves
+        Rows, scores and curves; novel rows are not in `steps`.
+    novel : ndarray of shape (2, 2)
+        The rows that a guard rejects, whatever the reject cost: their number by true class, that of low and that of
+        high scores, and by forced decision.
     """
 
     below: str
@@ -58,22 +63,20 @@ class Slider:
     thresholds: Thresholds
     cut: float
     follows_price: bool
-    choice: NDArray[np.intp]
     forced: NDArray[np.intp]
     steps: Steps
-    listed: ListedRows
     histogram: Histogram
     curves: Curves
-    novel: NovelRows
+    novel: NDArray[np.int64]
 
     @classmethod
     def of(
-        cls, y_true: Any, score: Any, costs: Costs, thresholds: Any, *, labels: Labels, cut: Any, novel: Any, names: Any
+        cls, y_true: Any, score: Any, costs: Costs, thresholds: Any, *, labels: Labels, cut: Any, novel: Any
     ) -> Self:
         """Decide the rows and arrange them by score; the arguments are those of `Report.of`."""
         turned = costs.swapped() if labels.orientation < 0 else costs
         code, s = labels.encode(y_true), column_or_1d(np.asarray(score, dtype=np.float64))
-        check_consistent_length(code, s, names)
+        check_consistent_length(code, s)
         if np.isnan(s).any():
             at = int(np.flatnonzero(np.isnan(s))[0])
             raise ValueError(f"score contains NaN at row {at}; every row needs a score.")
@@ -83,17 +86,23 @@ class Slider:
         middle = own if cut is None else float(cut)
         unlike = novel_mask(novel, len(s))
         known, marks = np.flatnonzero(~unlike), (thresholds.lower, thresholds.upper, middle)
-        choice, forced = (_AT[one.decide(s) + 1] for one in (thresholds, Thresholds(middle, middle)))
-        choice = np.where(unlike, NO_CLASS, choice)
+        forced = (Thresholds(middle, middle).decide(s) > 0).astype(np.intp)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
-        distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
         below, above = unique_names(labels.classes.tolist())
         steps, bars = Steps.of(code[known], s[known], marks), Histogram.of(code, s, marks, unlike)
-        listed = ListedRows.of(code, s, np.where(choice == NO_CLASS, distance, np.inf), names, known)
         curves = curves_of(code, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut)
-        guarded, upwards = NovelRows.of(code, s, forced, names, unlike), labels.orientation > 0
-        rows = steps, listed, bars, curves, guarded
-        return cls(below, above, upwards, turned, thresholds, middle, follows, choice, forced, *rows)
+        guarded = np.bincount(2 * code[unlike] + forced[unlike], minlength=4).reshape(2, 2)
+        rows, upwards = (steps, bars, curves, guarded), labels.orientation > 0
+        return cls(below, above, upwards, turned, thresholds, middle, follows, forced, *rows)
+
+    def decisions(self, score: Any, costs: CostTable, labels: Labels, novel: Any) -> Decisions:
+        """The decisions, with expected costs if the thresholds are Bayes' thresholds for these costs."""
+        unit = 1.0 if self.follows_price else math.nan
+        rule = Rule(labels, costs, LogOdds(unit), Cuts.at(self.thresholds, self.cut, labels.answers))
+        found, unlike = rule.decide(np.asarray(score, dtype=np.float64)), novel_mask(novel, len(score))
+        label, expected = found.label.copy(), found.expected_cost.copy()
+        label[unlike], expected[unlike] = labels.reject_label, np.nan
+        return replace(found, label=label, rejected=found.rejected | unlike, expected_cost=expected, novel=unlike)
 
     @property
     def largest(self) -> float:

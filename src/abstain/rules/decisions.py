@@ -9,7 +9,8 @@ the expected loss if the row had to be answered instead. It orders the rows that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,11 @@ class Decisions:
             costs_decide=False,
         )
 
+    def take(self, rows: NDArray[np.intp]) -> Decisions:
+        """Return the decisions on these rows."""
+        parts: Any = {name: None if (of := getattr(self, name)) is None else of[rows] for name in _OF_ROWS}
+        return replace(self, **parts)
+
     def to_frame(self) -> Any:
         """Return the decisions as a pandas DataFrame: the index of the rows, and the expected costs as columns.
 
@@ -212,3 +218,13 @@ class Decisions:
         elif not self.costs_decide and np.isfinite(self.expected_cost).any():
             caption += "; the costs are for information, and thresholds decide"
         return html_table(caption, ("row", *columns), shown)
+
+
+_OF_ROWS = [one.name for one in fields(Decisions) if one.name not in ("labels", "costs_decide", "costs")]
+
+
+def joined(parts: Sequence[Decisions]) -> Decisions:
+    """Put the decisions of one estimator on several batches of rows together, without their index."""
+    known = [name for name in _OF_ROWS if name != "index" and getattr(parts[0], name) is not None]
+    rows: Any = {name: np.concatenate([getattr(one, name) for one in parts]) for name in known}
+    return replace(parts[0], **(rows | {"index": None}))

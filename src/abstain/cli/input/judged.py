@@ -24,6 +24,7 @@ from abstain.comparison.drift_result import Drift
 from abstain.metrics.counts import Counts
 from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
+from abstain.rules.decisions import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,8 @@ class Judged:
         Records of the columns with values that training did not have.
     novel : ndarray of bool, shape (n,)
         The rows that are rejected as unlike the training rows.
+    decisions : Decisions
+        All that the model decides.
     drift : Drift or None
         Whether the rows together are like the training rows, if the model has a guard.
     """
@@ -65,12 +68,13 @@ class Judged:
     outside: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     novel: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     drift: Drift | None = None
+    decisions: Any = None
 
     @classmethod
     def of(cls, model: FittedModel, given: Given) -> Self:
         """Read the labelled table of the options and decide its rows, one batch at a time."""
         path, target, notation = given.data, given.target, given.notation
-        found, costs, places, empty = list[tuple[Any, ...]](), list[Any](), list[str](), list[int]()
+        truths, parts, costs, places, empty = list[Any](), list[Any](), list[Any](), list[str](), list[int]()
         deciding = Deciding(model, notation)
         model = deciding.model
         with opened(path, notation, "evaluate") as table:
@@ -85,19 +89,20 @@ class Judged:
                 empty.extend(np.asarray(whole.places)[~present].tolist())
                 if not present.any():
                     continue
-                truth, decided = model.labels(text[present], table, batch, target), deciding.decide(table, batch)
-                found.append((truth, decided.label, decided.score, decided.forced, decided.reason == "novel"))
+                truths.append(model.labels(text[present], table, batch, target))
+                parts.append(deciding.decide(table, batch))
                 costs.append(model.row_costs(table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if given.id is None else row_names(table, batch, given.id, lines))
-        if empty and not (given.drop_unlabelled and found):
+        if empty and not (given.drop_unlabelled and parts):
             raise unlabelled(table, str(target), len(empty), empty[0])
         for words in deciding.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         by_row = np.concatenate(costs) if model.plan.costs else None
-        y_true, y_pred, score, forced, novel = map(np.concatenate, zip(*found, strict=True))
-        outside, drift = deciding.facts(), deciding.drift()
-        return cls(model, path, places, y_true, y_pred, score, forced, by_row, outside, novel, drift)
+        y_true, found, outside, drift = np.concatenate(truths), joined(parts), deciding.facts(), deciding.drift()
+        novel = found.reason == "novel"
+        shown = found.label, found.score, found.forced, by_row, outside, novel, drift, found
+        return cls(model, path, places, y_true, *shown)
 
     @property
     def priced(self) -> bool:

@@ -26,14 +26,13 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     if not judged.priced:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     shared = _facts(judged.path, len(judged.y_true), model, model.final)
-    shared |= {"row_names": judged.places, "novel": judged.novel, "pos_label": model.positive}
+    shared |= {"row_names": judged.places, "pos_label": model.positive}
     report: Any
     if by_row is None and not model.actions and model.positive is not None:
-        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, cut=model.cut, **shared)
+        given = {"cut": model.cut, "novel": judged.novel, "decisions": judged.decisions} | shared
+        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **given)
     else:
-        score = judged.score if model.positive is not None else judged.class_scores
-        own = {"row_costs": by_row, "forced": judged.forced, "score": score, "reject_label": model.reject_label}
-        report = Report.of_decisions(judged.y_true, judged.y_pred, model.costs, **own, **shared)
+        report = Report.of_decisions(judged.y_true, judged.decisions, model.costs, row_costs=by_row, **shared)
     write_page(report, path, force=force)
 
 
@@ -51,7 +50,6 @@ def write_comparison(
     shared = _facts(table.path, len(table.y), table, fitted) | {
         "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
         "comparison": compared,
-        "novel": held_out.novel,
         "unseen": True,
         "pos_label": table.positive,
     }
@@ -59,11 +57,12 @@ def write_comparison(
     report: Any
     if costs is not None and costs.answering and _have_one_pair(held_out, fitted.classes_):
         shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
+        shared |= {"novel": held_out.novel, "decisions": held_out.decisions}
         report = Report.of(table.y, costs=compared.costs, **shared)
     else:
-        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label, "row_costs": by_row}
-        score = held_out.class_scores  # of two classes, scores of different folds have no order
-        report = Report.of_decisions(table.y, held_out.predicted, costs, score=score, **answers, **shared)
+        found = held_out.predicted if held_out.decisions is None else held_out.decisions
+        shared |= {"row_costs": by_row, "reject_label": held_out.reject_label}
+        report = Report.of_decisions(table.y, found, costs, **shared)
     write_page(report, path, force=force)
     return name
 

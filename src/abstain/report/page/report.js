@@ -22,11 +22,6 @@
   const { aboveWrong, belowWrong } = data.costs; // c_fp and c_fn, with "above" in the place of the positive class
   const statedShare = Math.min(data.reject[0] / aboveWrong + data.reject[1] / belowWrong, 1);
   const largest = data.reject.map((price) => price / statedShare); // where r_neg/c_fp + r_pos/c_fn = 1
-  const listed = data.listed.complete
-    ? { score: scores, above: data.steps.above, name: data.listed.name }
-    : { score: doubles(data.listed.score), above: data.listed.above, name: data.listed.name };
-
-  const unlike = { score: doubles(novel.score), above: novel.above, name: novel.name };
 
   // Number of scores below t, or (orEqual) not above it, by bisection in the sorted scores.
   const before = (t, orEqual) => {
@@ -204,45 +199,6 @@
       `Cost per row against the share rejected; at the operating point ${amount(m.mean_cost)} at ${share(m.reject_rate)}.`);
   }
 
-  // ---- the rejected rows
-  let shownRows = 15;
-  function listRejected(m) {
-    const { lower, upper } = m.thresholds;
-    const rows = [];
-    for (let i = 0; lower < upper && i < listed.score.length; i++) {
-      const s = listed.score[i];
-      if (!(s > upper) && !(s < lower)) rows.push([Math.min(s - lower, upper - s), i]);
-    }
-    rows.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    const all = `${m.rejected} of ${n} rows are rejected at this cost${novelCount ? `, ${novelCount} of them as novel` : ""}.`;
-    const complete = data.listed.complete && unlike.score.length === novelCount;
-    show("listed_words", complete ? all : `${all} With this many rows, only ${novelCount ? `${unlike.score.length} novel ones and ` : ""}the ${listed.score.length} closest to a decision at the stated cost are listed.`);
-    const found = [...rows.map(([short, i]) => [listed, i, short]), ...unlike.name.map((_, i) => [unlike, i, null])];
-    const body = document.querySelector("#rejected tbody");
-    body.replaceChildren(...found.slice(0, shownRows).map(([among, i, short]) => rejectedRow(among, i, short)));
-    document.getElementById("more").hidden = found.length <= shownRows;
-  }
-  const headings = [...document.querySelectorAll("#rejected thead th")].map((heading) => heading.textContent);
-  function rejectedRow(among, i, short) {
-    const s = among.score[i];
-    // t* = min(c_fp / (a + b e^s), c_fn / (a e^-s + b)): the row is rejected up to this share of the largest reject cost
-    const t = Math.min(aboveWrong / (largest[0] + largest[1] * Math.exp(s)), belowWrong / (largest[0] * Math.exp(-s) + largest[1]));
-    const name = (above) => [above ? data.above : data.below, above ? "above" : "below"];
-    const isNovel = short === null;
-    const reason = novelCount ? [isNovel ? ["novel", "novel"] : ["ambiguous"]] : [];
-    const cells = [[among.name[i]], name(among.above[i]), ...reason, [amount(s), "number"], name(s > data.cut), [isNovel ? "–" : amount(short), "number"]];
-    if (data.followsPrice) cells.push([isNovel ? "–" : amount(t * largest[0]), "number"]);
-    const row = document.createElement("tr");
-    for (const [at, [text, kind]] of cells.entries()) {
-      const cell = row.appendChild(document.createElement("td"));
-      cell.dataset.label = headings[at];
-      const place = kind === "number" ? cell : cell.appendChild(document.createElement("bdi"));
-      if (kind) place.className = kind;
-      place.textContent = text;
-    }
-    return row;
-  }
-
   // ---- the slider
   const [slider, typed, back, problem] = ["price", "typed", "stated", "typed-error"].map((id) => document.getElementById(id));
   let reject = data.reject;
@@ -253,7 +209,6 @@
     const m = measures(reject);
     showNumbers(m);
     drawPictures(m);
-    listRejected(m);
     if (from !== "slider") slider.value = Math.round((1000 * reject[0]) / largest[0]);
     if (from !== "typed") typed.value = String(Number(reject[0].toPrecision(6)));
     slider.setAttribute("aria-valuetext", amount(reject[0]));
@@ -280,7 +235,6 @@
     problem.textContent = "";
   });
   back.addEventListener("click", () => update(data.reject, "button"));
-  document.getElementById("more").addEventListener("click", () => { shownRows += 50; listRejected(measures(reject)); });
 
   for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
   document.getElementById("without-script").hidden = true;
