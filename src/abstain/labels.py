@@ -89,7 +89,8 @@ class Labels:
         if pos_label is not None and len(classes) > 2:
             raise ValueError(
                 f"pos_label={pos_label!r} is for two classes, and y has {len(classes)}; leave it out, and name the "
-                "classes where they differ, as in Costs.from_table({truth: {answer: cost}}, reject=...)."
+                "classes where they differ, as in Costs.from_table({truth: {answer: cost}}, reject=...). Only binary "
+                "classification is supported with a pos_label."
             )
         if at is None:
             raise ValueError(

@@ -54,6 +54,7 @@ def prose(text: str) -> str:
     """What a reader reads as words: no code, formulas, references, links' targets, addresses or bibliography."""
     text = write_numbers.NUMBER.sub(" ", text.split("\n## Sources\n", maxsplit=1)[0])
     for gone in (
+        r"<!-- checks -->.*?<!-- end of checks -->",  # written by docs/write_checks.py
         r"<!--.*?-->",
         r"^(```+|:::+).*?^\1",  # blocks, and directives with what they hold
         r"^    .*$",  # indented blocks

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
 
 from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
@@ -225,7 +225,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        given = self.machines if isinstance(self.machines, list | tuple) else ()
+        known = [MACHINES[name] for name in given if name in MACHINES]
+        tags.input_tags.sparse = all(one.takes_sparse for one in known)
+        tags.input_tags.allow_nan = 0 < len(known) == len(given) and all(
+            get_tags(one.make()).input_tags.allow_nan for one in known
+        )
         return tags
 
     best_estimator_ = fitted("estimator", "The machine fitted to all rows.")

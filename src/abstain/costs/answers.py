@@ -86,7 +86,8 @@ class AnswerTable(CostTable):
         if not self.symmetric:
             raise ValueError(
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
-                "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
+                "them all: Costs.from_table({truth: {answer: cost}}, reject=...). "
+                "Only binary classification is supported with costs by side."
             )
         errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
         found = object.__new__(type(self))

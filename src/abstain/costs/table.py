@@ -76,6 +76,11 @@ class CostTable:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"costs are never changed, so {name!r} cannot be set; make new ones.")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What was stated: what was computed from it since must not change a hash of the pickled costs."""
+        computed = ("unitless", "_both_levels", "largest_scale")
+        return {name: value for name, value in vars(self).items() if name not in computed}
+
     def _key(self) -> tuple[Any, ...]:
         return self.labels, self.answers, self.hands_on, self.names, self.values.shape, self.values.tobytes()
 

@@ -21,6 +21,7 @@ from abstain.compressed import check_indices
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
+from abstain.estimators.fitting.tags import ClassTagsMixin
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
 
@@ -105,7 +106,7 @@ class ProvenMixin(FittedMixin):
     n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
 
 
-class RejectMixin(FittedMixin):
+class RejectMixin(ClassTagsMixin, FittedMixin):
     """Decisions for estimators whose fitted value is a `Fitted`."""
 
     def _checked(self, X: Any) -> Any:

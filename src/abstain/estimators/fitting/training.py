@@ -55,7 +55,8 @@ def implied(
     n = labels.n_classes
     if other is not None and (by_row or n > 2):
         why = "row_costs needs" if by_row else f"y has {n} classes, which need"
-        raise ValueError(f'{why} rule="chow", got rule={parameters.rule!r}; leave rule out.')
+        only = "" if n == 2 else " Only binary classification is supported with this rule."
+        raise ValueError(f'{why} rule="chow", got rule={parameters.rule!r}; leave rule out.{only}')
     if costs is None:
         if by_row:
             return bayes_rule(None, labels, by_row=True), (hinge(),) * (1 if n == 2 else n)

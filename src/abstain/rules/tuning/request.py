@@ -124,12 +124,14 @@ class Request:
         if isinstance(self.share, tuple):
             raise ValueError(  # noqa: TRY004 (as for every bad parameter)
                 f"{self.way}={self.share!r} is for a negative and a positive class, and y has {n} classes; give one "
-                f"number, or a dict by the class answered, {self.way}={{{first!r}: {self.share[0]}, ...}}."
+                f"number, or a dict by the class answered, {self.way}={{{first!r}: {self.share[0]}, ...}}. "
+                "Only binary classification is supported with a pair."
             )
         if self.way == "reject_rate" and two:
             raise ValueError(
                 f'method={self.name!r} with reject_rate is for two classes, and y has {n}; use method="symmetric" or '
-                'method="chow", with one share or a dict by the class answered.'
+                'method="chow", with one share or a dict by the class answered. Only binary classification is '
+                "supported otherwise."
             )
         if self.way == "costs" and two and self.method.for_answers is None:
             raise ValueError(f"method={self.name!r} is for two classes, and y has {n}; use another method.")

@@ -1,0 +1,22 @@
+"""What scikit-learn's tags say of a classifier that follows from its parameters: whether it takes several classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClassTagsMixin:
+    """Several classes, unless a parameter is for two: costs by side, a positive class, or another rule than Chow's."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags, given = super().__sklearn_tags__(), vars(self).get  # type: ignore[misc]
+        costs, rule, budget = given("costs"), given("rule", "chow"), given("reject_rate")
+        if (
+            (hasattr(costs, "hands_on") and costs.n_classes == 2 and not (costs.symmetric and costs.labels is None))
+            or given("pos_label") is not None
+            or not (isinstance(rule, str) and rule == "chow")
+            or (given("method") == "roc" and budget is not None)
+            or tuple in (type(budget), type(given("max_error")))
+        ):
+            tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,95 @@
+"""scikit-learn's checks with settings other than the defaults; every check that fails is stated in check_cases.py."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sklearn.utils import get_tags
+
+import abstain
+from abstain import Actions, Costs, MachineSearch, RejectSVC, ThresholdRejector
+from check_cases import CASES, REASONS, SIDES, run, stated
+
+EACH = [
+    pytest.param(name, settings, estimator, id=f"{name}({settings})", marks=[] if at == 1 else pytest.mark.long)
+    for name, cases in CASES.items()
+    for at, (settings, estimator) in enumerate(cases)
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "settings", "estimator"), EACH)
+def test_no_check_fails_that_is_not_stated(name, settings, estimator):
+    passed, _, failed = run(estimator)
+    assert failed.keys() <= stated(name, settings), failed
+    assert failed.keys() <= REASONS.keys()
+    assert passed > 50
+
+
+def test_every_public_estimator_has_five_settings():
+    known = {name for name in abstain.__all__ if hasattr(getattr(abstain, name), "fit")}
+    assert known == CASES.keys()
+    assert min(map(len, CASES.values())) >= 5
+
+
+def test_the_page_has_a_line_for_each():
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(.*)` \| \d+ \| \d+ \| (.*) \|$", page, re.MULTILINE)
+    assert [line for line, _ in lines] == [f"{name}({settings})" for name in CASES for settings, _ in CASES[name]]
+    for line, failed in lines:
+        name, _, settings = line.partition("(")
+        assert set(re.findall(r"`(\w+)`", failed)) <= stated(name, settings)
+
+
+TWO = [
+    RejectSVC(SIDES),
+    RejectSVC(Costs.from_table({0: {1: 1}, 1: {0: 2}}, reject=0.3)),
+    RejectSVC(Actions({0: {0: 0, 1: 2}, 1: {0: 3, 1: 0}, "call": 0.3})),
+    RejectSVC(pos_label=1),
+    RejectSVC(Costs(reject=0.3), rule="bartlett-wegkamp"),
+    ThresholdRejector(RejectSVC(), reject_rate=(0.2, 0.1)),
+    ThresholdRejector(RejectSVC(), max_error=(0.2, 0.1)),
+    ThresholdRejector(RejectSVC(), reject_rate=0.2, method="roc"),
+]
+SEVERAL = [
+    RejectSVC(),
+    RejectSVC(Costs(reject=0.3)),
+    RejectSVC(Costs.from_table({0: {1: 1, 2: 2}, 1: {0: 5, 2: 3}, 2: {0: 1, 1: 1}}, reject=0.3)),
+    ThresholdRejector(RejectSVC(), reject_rate=0.2),
+    ThresholdRejector(RejectSVC(), Costs(reject=0.3), method="roc"),
+]
+X, Y = [[float(i)] for i in range(60)], [0, 1, 2] * 20
+
+
+@pytest.mark.parametrize("estimator", TWO, ids=str)
+def test_what_takes_two_classes_says_so(estimator):
+    assert not get_tags(estimator).classifier_tags.multi_class
+    with pytest.raises(ValueError, match=r"Only binary classification is supported|name exactly the classes of y"):
+        estimator.fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", SEVERAL, ids=str)
+def test_what_takes_several_says_so(estimator):
+    assert get_tags(estimator).classifier_tags.multi_class
+    assert len(estimator.fit(X, Y).classes_) == 3
+
+
+def test_the_search_says_what_its_machines_take():
+    def tags(*machines):
+        found = get_tags(MachineSearch(machines=machines or "auto")).input_tags
+        return found.sparse, found.allow_nan
+
+    assert tags() == tags("svm", "logistic") == (True, False)
+    assert tags("boosting") == (False, True)
+    assert tags("forest") == (True, True)
+    assert tags("forest", "svm") == (True, False)
+    assert get_tags(MachineSearch(machines=5)).input_tags.sparse  # the error is raised by fit
+
+
+def test_costs_have_the_same_hash_before_and_after_use():
+    joblib = pytest.importorskip("joblib")
+    for costs in (SIDES, Costs(reject=0.3), TWO[2].costs):
+        before = joblib.hash(costs)
+        RejectSVC(costs).fit(X, [0, 1] * 30).decide(X)
+        assert vars(costs).keys() > costs.__getstate__().keys()  # control: something was computed and kept
+        assert joblib.hash(costs) == before
