@@ -9,7 +9,8 @@ class ClassTagsMixin:
     """Several classes, unless a parameter is for two: costs by side, a positive class, or another rule than Chow's."""
 
     def __sklearn_tags__(self) -> Any:
-        tags, given = super().__sklearn_tags__(), vars(self).get  # type: ignore[misc]
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        given: Any = vars(self).get
         costs, rule, budget = given("costs"), given("rule", "chow"), given("reject_rate")
         if (
             (hasattr(costs, "hands_on") and costs.n_classes == 2 and not (costs.symmetric and costs.labels is None))
