@@ -74,9 +74,7 @@ class Labels:
         return cls.made(classes, pos_label, reject_label, rejects=rejects)
 
     @classmethod
-    def named(
-        cls, classes: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool
-    ) -> Labels:
+    def named(cls, classes: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
         """Make the labels from a list of the classes, which has each of them once."""
         # twice, because scikit-learn warns that labels of which most are different look like quantities
         twice = np.repeat(label_vector(classes, "classes"), 2)
@@ -129,9 +127,7 @@ class Labels:
 
     @property
     def titles(self) -> list[str]:
-        """The names of the actions in tables: of two classes negative, reject and positive, of more their own."""
-        if self.n_classes == 2:
-            return ["negative", "reject", "positive"]
+        """The names of the actions in tables: the classes, and "reject" unless a class has this name."""
         known = [str(label) for label in self.classes.tolist()]
         reject = str(self.reject_label) if "reject" in known else "reject"
         return [reject if answer == NO_CLASS else known[answer] for answer in self.answers]

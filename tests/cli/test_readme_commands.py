@@ -65,7 +65,7 @@ def test_the_readmes_commands_run_as_printed(tmp_path):
 
 
 def test_the_page_prints_the_tour():
-    assert commands_in(ROOT / "docs" / "command_line.md") == TOUR
+    assert commands_in(ROOT / "docs" / "command_line.md")[: len(TOUR)] == TOUR
 
 
 def test_the_files_of_the_page_are_read(tmp_path):

@@ -53,9 +53,12 @@ class TestDecide:
     def test_to_frame(self, data):
         record = RejectSVC(ASYMMETRIC).fit(*data).decide(data[0])
         frame = record.to_frame()
-        assert list(frame) == ["label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive"]
+        likely, costs = ["probability_0", "probability_1"], ["cost_0", "cost_reject", "cost_1"]
+        assert list(frame) == ["label", "rejected", "reason", "score", *likely, *costs]
+        p = 1 / (1 + np.exp(-record.score))
+        np.testing.assert_allclose(frame[likely], np.column_stack([1 - p, p]), rtol=1e-12)
         np.testing.assert_array_equal(frame["label"], record.label)
-        np.testing.assert_array_equal(frame[["cost_negative", "cost_reject", "cost_positive"]], record.expected_cost)
+        np.testing.assert_array_equal(frame[costs], record.expected_cost)
 
     def test_score_is_minus_the_mean_cost(self, data):
         X, y = data

@@ -110,18 +110,18 @@ def fit() -> None:
 @command_of(
     *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "prefix", "spreadsheet_safe"),
     *(*NOTATION, "json", "force"),
-    output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
+    output=option(
+        FILE, "TABLE", "File to write, .csv, .xlsx or .parquet; CSV on standard output if not given.", "--output", "-o"
+    ),
 )
 def predict() -> None:
     """Write each row with the model's answer.
 
-    The answer has the columns label, rejected, reason, score, and the expected cost of each decision. The reason is
-    decided, ambiguous, or novel for rows that are rejected as unlike the training rows. The score is the log-odds of
-    the class that sorts last, whichever class is positive; cost_negative and cost_positive are the expected costs of
-    answering the negative and the positive class. More than two classes have score_CLASS and cost_CLASS each, actions
-    cost_ACTION. The expected costs are accurate only near the thresholds, where decisions change. Rows are read and
-    written a few megabytes at a time. With --json a summary is printed, which names the classes, and -o is required for
-    the rows.
+    The answer has the columns label, rejected, reason (decided, ambiguous, or novel for rows that are unlike the
+    training rows), score, probability_CLASS, cost_CLASS and cost_reject (the expected costs of the decisions; for
+    actions cost_ACTION), and p_value (how usual the row is among the training rows). The score is the log-odds of the
+    class that sorts last; more than two classes have score_CLASS each. Probabilities and expected costs are accurate
+    only near the thresholds, where decisions change. With --json a summary is printed, and -o is required for the rows.
     """
 
 

@@ -98,7 +98,9 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines.", "--id"),
         "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
         "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
-        "csv": option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
+        "csv": option(
+            FILE, "FILE", "Only write the biopsies as FILE, .csv, .xlsx or .parquet, and as FILE with _new in its name."
+        ),
     },
     "Costs": {
         "cost_matrix": _input_file(

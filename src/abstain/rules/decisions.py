@@ -61,6 +61,9 @@ class Decisions:
         and Wegkamp's rule: the expected costs are then for information.
     costs : CostTable or None, default=None
         The costs, with the actions that were chosen from.
+    probability : ndarray of float64, shape (n, n_classes), or None, default=None
+        The probability of each class that the expected costs follow from, with their accuracy: good near the
+        thresholds. None if the scores have no probability scale; nan for novel rows.
     """
 
     label: NDArray[Any]
@@ -75,6 +78,7 @@ class Decisions:
     over_capacity: NDArray[np.bool_] | None = None
     costs_decide: bool = True
     costs: CostTable | None = None
+    probability: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -180,33 +184,34 @@ class Decisions:
     def to_frame(self) -> Any:
         """Return the decisions as a pandas DataFrame: the index of the rows, and the expected costs as columns.
 
-        For two classes its ``attrs`` name them: "score" the one that high scores mean, "cost_negative" and
-        "cost_positive" those that are answered at these costs.
+        For two classes ``attrs["score"]`` names the one that high scores mean.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        frame = pd.DataFrame(self._columns(), index=self.index)
+        frame = pd.DataFrame(self.columns, index=self.index)
         if self.labels.n_classes == 2:
             frame.attrs["score"] = self.scored_class
-            frame.attrs |= {f"cost_{side}": label for side, label in self.labels.sides.items()}
         return frame
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
-        scores = {"score": self.score}
-        if self.score.ndim > 1:
-            known = self.labels.classes.tolist()
-            scores = {f"score_{label}": column for label, column in zip(known, self.score.T, strict=True)}
-        titles = self.labels.titles
-        costs = {f"cost_{title}": column for title, column in zip(titles, self.expected_cost.T, strict=True)}
-        usual = {} if self.p_value is None else {"p_value": self.p_value}
-        return {"label": self.label, "rejected": self.rejected, "reason": self.reason} | scores | costs | usual
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of a table by name: the decision, its scores, probabilities, expected costs and p-values."""
+
+        def named(what: str, names: Any, values: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+            return {f"{what}_{name}": column for name, column in zip(names, values.T, strict=True)}
+
+        known = self.labels.classes.tolist()
+        found = {"label": self.label, "rejected": self.rejected, "reason": self.reason}
+        found |= {"score": self.score} if self.score.ndim == 1 else named("score", known, self.score)
+        found |= {} if self.probability is None else named("probability", known, self.probability)
+        found |= named("cost", self.labels.titles, self.expected_cost)
+        return found | ({} if self.p_value is None else {"p_value": self.p_value})
 
     def _repr_html_(self) -> str:
         """Return the first and the last rows as a table, for notebooks."""
-        columns = self._columns()
+        columns = self.columns
         names = range(len(self)) if self.index is None else self.index
         shown = [
             ("…",) * (1 + len(columns)) if at is None else (names[at], *(column[at] for column in columns.values()))

@@ -125,6 +125,7 @@ class Rule:
     def decide(self, score: Floats, probability: Floats | None = None, index: Any = None) -> Decisions:
         """Return the decisions with their expected costs, from the probabilities of all classes or from the scores."""
         choice = self.choose(score)
+        known = self.readout.probabilities(score) if probability is None and self.readout.known else probability
         return Decisions(
             label=self.names[choice],
             rejected=self.is_reject(choice),
@@ -135,6 +136,7 @@ class Rule:
             index=index,
             costs_decide=self.costs_decide,
             costs=self.costs,
+            probability=None if known is None or np.isnan(known).all() else known,
         )
 
     def cost_of(self, y: ArrayLike, score: Floats) -> Floats:

@@ -96,7 +96,7 @@ def test_predict_and_evaluate_agree(data, model, tmp_path):
     with out.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     costs = ["cost_approve", "cost_decline", "cost_call", "cost_visit"]
-    assert list(rows[0])[3:] == ["label", "rejected", "reason", "score", *costs]
+    assert list(rows[0])[3:] == ["label", "rejected", "reason", "score", "probability_bad", "probability_good", *costs]
     for row in rows:
         least = min(costs, key=lambda name, row=row: float(row[name]))
         assert least == f"cost_{row['label']}"

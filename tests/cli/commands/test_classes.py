@@ -120,16 +120,16 @@ def test_predict_writes_a_score_and_a_cost_for_each_class(data, model, tmp_path)
     assert json.loads(result.stdout)["classes"] == NAMES.tolist()
     rows = rows_of(out)
     costs = ["cost_ant", "cost_bee", "cost_cow", "cost_reject"]
-    added = ["label", "rejected", "reason", *(f"score_{n}" for n in NAMES), *costs]
-    assert list(rows[0]) == ["a", "b", "animal", *added]
-    fitted = abstain.load(model)
+    added = [f"{what}_{n}" for what in ("score", "probability") for n in NAMES]
+    assert list(rows[0]) == ["a", "b", "animal", "label", "rejected", "reason", *added, *costs]
     import pandas as pd
 
-    found = abstain.decide(fitted, pd.read_csv(data)[["a", "b"]])
+    found = abstain.decide(abstain.load(model), pd.read_csv(data)[["a", "b"]])
     assert [row["label"] for row in rows] == found.label.tolist()
     assert [row["rejected"] for row in rows] == [str(one).lower() for one in found.rejected]
-    written = np.array([[float(row[name]) for name in list(row)[6:]] for row in rows])
-    np.testing.assert_allclose(written, np.column_stack([found.score, found.expected_cost]), rtol=0, atol=1e-12)
+    written = np.array([[float(cell) for cell in [*row.values()][6:]] for row in rows])
+    expected = np.column_stack([found.score, found.probability, found.expected_cost])
+    np.testing.assert_allclose(written, expected, rtol=0, atol=1e-12)
     assert json.loads(result.stdout)["rejected"] == sum(row["label"] == "reject" for row in rows) > 0
 
 

@@ -49,7 +49,7 @@ def test_the_model_is_that_of_the_library(files):
     answered = list(csv.DictReader(io.StringIO(run("predict", path, table).stdout)))
     assert [row["label"] for row in answered] == decided.label.tolist()
     assert {row["label"] for row in answered} >= {"good", "reject"}
-    np.testing.assert_allclose([float(row["cost_negative"]) for row in answered], decided.expected_cost[:, 0])
+    np.testing.assert_allclose([float(row["cost_good"]) for row in answered], decided.expected_cost[:, 0])
     facts = json.loads(run("evaluate", path, table, "--json").stdout)
     expected = mean_cost(rows["status"], decided.label, row_costs=given, pos_label="bad", reject_label="reject")
     assert facts["mean_cost"] == pytest.approx(expected)

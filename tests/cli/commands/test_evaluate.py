@@ -154,7 +154,7 @@ def test_the_least_cost_is_at_most_that_of_the_model(tmp_path, table, costs):
 def test_key_points_of_the_accuracy_reject_curve(judged, rows):
     cut = np.log(1 / 5)
     right = np.array([(row["answer"] == "yes") == (float(row["score"]) > cut) for row in rows])
-    expected = [min(float(row["cost_negative"]), float(row["cost_positive"])) for row in rows]
+    expected = [min(float(row["cost_no"]), float(row["cost_yes"])) for row in rows]
     confident = np.argsort(expected, kind="stable")
     assert list(judged["accuracy_by_reject_rate"]) == ["0%", "5%", "10%", "20%", "30%"]
     for share, accuracy in judged["accuracy_by_reject_rate"].items():

@@ -64,6 +64,8 @@ def test_rows_in_another_unit_are_refused(files, model):
     assert few["decided"] > 50
     for row in answers(model, files / "times_ten.csv"):
         assert (row["label"], row["rejected"], row["cost_reject"]) == ("reject", "true", "NaN")
+        assert row["probability_yes"] == "NaN"
+        assert 0 < float(row["p_value"]) <= 0.01
 
 
 def test_a_number_that_stands_for_missing_is_refused_where_it_is(files, model):
@@ -227,6 +229,7 @@ def test_drift_is_one_sentence(files, model, tmp_path, table, words, drifted):
 
 def test_batches_are_added_up(files, model, monkeypatch, tmp_path):
     from abstain.cli.tables import csv_records
+
     predict = ("predict", model, files / "holed.csv", "-o", tmp_path / "out.csv", "--json", "--force")
     whole = json.loads(run(*predict).stdout)
     monkeypatch.setattr(csv_records, "CHUNK", 500)

@@ -18,7 +18,8 @@ from sklearn.preprocessing import OneHotEncoder
 import abstain
 from cli.running import FIT, run, said, write_table
 
-ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
+PROBABILITIES = ("probability_no", "probability_yes")
+ADDED = ("label", "rejected", "reason", "score", *PROBABILITIES, "cost_no", "cost_reject", "cost_yes")
 
 
 def rows_of(text):
@@ -43,7 +44,7 @@ def test_expected_costs_follow_from_the_score(table, model):
     # P = 1 / (1 + exp(-f)); costs 1, 5 and 0.3
     for row in rows_of(run("predict", model, table).stdout):
         p = 1 / (1 + np.exp(-float(row["score"])))
-        expected = (5 * p, 0.3, 1 - p)
+        expected = (1 - p, p, 5 * p, 0.3, 1 - p)
         np.testing.assert_allclose([float(row[name]) for name in ADDED[4:]], expected, rtol=1e-9)
 
 
@@ -52,11 +53,12 @@ def test_the_positive_class_may_be_the_first(tmp_path, table):
     assert run("fit", table, *FIT, "-o", path, "--pos-label", "no").exit_code == 0
     for row in rows_of(run("predict", path, table).stdout):
         p = 1 / (1 + np.exp(float(row["score"])))  # the score speaks for "yes", the positive class is "no"
-        assert float(row["cost_negative"]) == pytest.approx(5 * p)
+        assert float(row["cost_yes"]) == pytest.approx(5 * p)  # of calling a row of "no" so
 
 
 def test_batches_do_not_show(table, model, monkeypatch):
     from abstain.cli.tables import csv_records
+
     whole = run("predict", model, table).stdout
     monkeypatch.setattr(csv_records, "CHUNK", 100)
     assert run("predict", model, table).stdout == whole
@@ -224,8 +226,8 @@ def test_the_classes_of_the_columns_are_named(table, tmp_path, pos_label):
     assert said["positive_class"] == pos_label != said["negative_class"]
     rows = pl.read_csv(out)
     assert set(rows.filter(pl.col("score") > pl.col("score").quantile(0.9))["label"]) == {"yes"}
-    right = rows["cost_positive"] < rows["cost_negative"]
-    assert set(rows.filter(right & ~rows["rejected"])["label"]) == {pos_label}
+    right = rows["cost_yes"] < rows["cost_no"]
+    assert set(rows.filter(right & ~rows["rejected"])["label"]) == {"yes"}
 
 
 def test_fit_asks_for_the_positive_class(table, tmp_path):

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 from abstain.cli.exit_codes import one_line
 from abstain.cli.options import Given
-from abstain.cli.output.files import check_free, write_csv, writing
+from abstain.cli.output.tables import check_table, table_written
 from abstain.cli.progress import progress
 from abstain.costs.costs import Costs
 from abstain.estimators.novelty.novelty import NoveltyRejector
@@ -177,11 +177,11 @@ def write_tables(path: Path, *, force: bool) -> None:
     X_train, X_new, y_train, y_new = _halves(0)
     parts = ((path, X_train, y_train, "to train on"), (new, X_new, y_new, "new patients, to evaluate and predict"))
     for file, *_ in parts:
-        check_free(file, force=force)
+        check_table(file, force=force)
     for file, X, y, purpose in parts:
         columns = {name.replace(" ", "_"): column for name, column in zip(names, X.T, strict=True)}
-        with writing(file, force=force) as written:
-            write_csv(pl.DataFrame(columns | {"diagnosis": y}), written, header=True)
+        with table_written(file, force=force) as write:
+            write(pl.DataFrame(columns | {"diagnosis": y}))
         print(f"{one_line(str(file))} written: {len(y)} biopsies, {purpose}")
 
 

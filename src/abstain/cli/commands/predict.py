@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
+from abstain.cli.input.columns import typed
 from abstain.cli.input.deciding import NOTED, Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.options import Given
-from abstain.cli.output.files import check_free, write_csv, writing
+from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_drift, print_facts, print_json
 from abstain.cli.output.review_files import check_review, write_review
+from abstain.cli.output.tables import check_table, table_written
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 
 
@@ -23,7 +26,7 @@ def command(given: Given) -> None:
     if given.json and given.output is None:
         raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
     check_review(given)
-    check_free(given.output, force=given.force, inputs=[given.model, given.data])
+    check_table(given.output, force=given.force, inputs=[given.model, given.data])
     check_free(given.review, force=given.force, inputs=[given.model, given.data])
     counted = predict(load_model(given.model), given)
     if given.json:
@@ -37,20 +40,17 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
     data, output, notation = given.data, given.output, given.notation
     rows, rejected, novel, over, deciding = 0, 0, 0, 0, Deciding(model, notation)
-    names = [given.prefix + name for name in added_names(model)]
     with opened(data, notation, "predict") as table:
         model.check(table)
-        if taken := [name for name in names if name in table.columns]:
-            raise DataError(
-                f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
-            )
         how = {"separator": table.separator, "decimal": notation.decimal, "safe": given.spreadsheet_safe}
-        with writing(output, force=given.force) as file:
+        with table_written(output, partial(typed, table), force=given.force, **how) as write:
             for batch, decided in decisions(deciding, table, given):
-                scores = decided.score.reshape(len(decided), -1).T
-                values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
-                added = [pl.Series(name, value) for name, value in zip(names, values, strict=True)]
-                write_csv(batch.frame.with_columns(added), file, header=rows == 0, **how)
+                added = [pl.Series(given.prefix + name, values) for name, values in decided.columns.items()]
+                if taken := [column.name for column in added if column.name in table.columns]:
+                    raise DataError(
+                        f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
+                    )
+                write(batch.frame.with_columns(added))
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())
                 novel += int((decided.reason == "novel").sum())
@@ -86,10 +86,3 @@ def decisions(deciding: Deciding, table: InputTable, given: Given) -> Iterator[t
         yield whole, decided if given.capacity is None else decided.within(given.capacity)
     except ValueError as error:
         raise UsageError(str(error)) from error
-
-
-def added_names(model: FittedModel) -> list[str]:
-    """The columns that predict adds: a score, of several classes one for each, and a cost of each action."""
-    scores = ["score"] if model.positive is not None else [f"score_{label}" for label in model.classes]
-    costs = [f"cost_{name}" for name in model.rule.labels.titles]
-    return ["label", "rejected", "reason", *scores, *costs]

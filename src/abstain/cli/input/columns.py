@@ -74,6 +74,20 @@ def features(
     return pl.concat([numbers, times, texts], how="horizontal").select(pl.col([*numeric, *categorical]))
 
 
+def typed(table: InputTable, frame: pl.DataFrame) -> pl.DataFrame:
+    """The cells of a CSV with numbers in the columns that have only numbers, and no codes such as 0017 or 16 digits."""
+    if table.unit != "line":
+        return frame
+    texts = frame.select(pl.col(pl.String).str.strip_chars())
+    numbers, odd = _parsed(table, texts, ())
+    coded, whole = (
+        texts.select(found).row(0, named=True)
+        for found in (pl.all().str.contains(r"^[+-]?(0\d|\d{16})").any(), pl.all().str.contains(r"^[+-]?\d+$").all())
+    )
+    plain = [column for column in numbers if odd.get(column.name) is None and not coded[column.name]]
+    return frame.with_columns(column.cast(pl.Int64) if whole[column.name] else column for column in plain)
+
+
 def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> NDArray[Any]:
     """Return the labels, or groups, as text, None where missing; each distinct one is in memory once."""
     text, known = pl.col(name), dict[Any, Any]()

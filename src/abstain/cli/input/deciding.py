@@ -60,7 +60,7 @@ class Deciding:
         now = guarded._fitted_
         found, unusual = now.decided(X, row_costs), now.guard.unusual(X)
         self._counts += DriftCounts.of_decided(guarded, X, unusual, found)
-        return now.without(found, now.guard.novel(unusual), now.guard.p_value(unusual))
+        return now.without(found, now.guard.novel(unusual), now.guard.p_value(unusual) if now.guard.acts else None)
 
     def drift(self) -> Drift | None:
         """Return the tests on all batches; None without a guard."""

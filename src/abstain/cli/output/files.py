@@ -70,7 +70,7 @@ def write_csv(
 
     Columns that a CSV cannot contain (lists, structs, bytes, durations) are left out, with a note.
     """
-    frame = frame.select(pl.col([name for name, kind in frame.schema.items() if _writable(name, kind)]))
+    frame = frame.select(pl.col([name for name, kind in frame.schema.items() if writable(name, kind)]))
     if safe:
         frame = inert(frame).rename(dict(zip(frame.columns, inert_names(frame.columns), strict=True)))
     if decimal != ".":
@@ -100,9 +100,10 @@ def inert_names(names: list[str]) -> list[str]:
     return inert(pl.DataFrame({"names": names}, schema={"names": pl.String}))["names"].to_list()
 
 
-def _writable(name: str, kind: pl.DataType) -> bool:
+def writable(name: str, kind: pl.DataType) -> bool:
+    """Whether a CSV file or a workbook can contain a column of this type; otherwise a note says that it is left out."""
     if not kind.is_nested() and kind.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
         return True
-    text = f"column {name!r} contains {kind}, which a CSV file cannot; it is left out of the output."
+    text = f"column {name!r} contains {kind}, which such a file cannot; it is left out of the output."
     warnings.warn(text, Note, stacklevel=3)
     return False

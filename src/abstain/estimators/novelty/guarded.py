@@ -83,11 +83,14 @@ class Guarded(Fitted):
 
     def without(self, found: Any, novel: NDArray[np.bool_], p_value: NDArray[np.float64] | None = None) -> Any:
         """Return decisions of the classifier with the novel rows among them rejected."""
-        expected = np.where(novel[:, np.newaxis], np.nan, found.expected_cost)
+        expected, likely = (
+            None if known is None else np.where(novel[:, np.newaxis], np.nan, known)
+            for known in (found.expected_cost, found.probability)
+        )
         label, rejected = self.relabelled(found.label, novel), found.rejected | novel
         novel = novel if found.novel is None else novel | found.novel
-        changed = {"label": label, "rejected": rejected, "expected_cost": expected, "labels": self.rule.labels}
-        return replace(found, **changed, novel=novel, p_value=p_value)
+        changed = {"label": label, "rejected": rejected, "expected_cost": expected, "probability": likely}
+        return replace(found, **changed, labels=self.rule.labels, novel=novel, p_value=p_value)
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
@@ -224,9 +227,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         guard = self._for(X).guard
         return np.asarray(guard.p_value(guard.unusual(X)))
 
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
-    ) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> float:
         """Minus the mean cost of `predict` on labelled rows, of which novel ones pay for a reject.
 
         Minus the share of rows decided wrongly if no costs were stated; rejecting a novel row then costs nothing.
