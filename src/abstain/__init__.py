@@ -6,6 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain import datasets as datasets
+    from abstain import metrics as metrics
+    from abstain import plot as plot
+    from abstain import report as report
     from abstain.candidates.search import MachineSearch
     from abstain.comparison.compare import compare
     from abstain.comparison.drift import drift

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.fitting.parameters import with_parameters
+from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.estimators.wrapping import AroundClassifier, classifier_has
+from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
 from abstain.labels import classes_of
 from abstain.rules.rule import Rule
 
@@ -67,7 +66,7 @@ class Forced(AroundClassifier):
         "classes": ["array-like", None],
     }
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @checked_first(nested=True)
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
@@ -141,7 +140,7 @@ class Forced(AroundClassifier):
         """Accuracy of `predict`, as of other classifiers in scikit-learn."""
         return float(super().score(X, y, sample_weight))
 
-    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @where_classifier_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the estimator, if it has them."""
         check_is_fitted(self)

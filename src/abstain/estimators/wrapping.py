@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,17 +11,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import row_weights
+from abstain.estimators.fitting.parameters import Method
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
 
-def classifier_has(name: str) -> Any:
-    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-    return lambda around: hasattr(getattr(around, "estimator_", around.estimator), name)
+def where_classifier_has(name: str) -> Callable[[Method], Method]:
+    """Keep a method where the classifier has one of this name, fitted or not; its type is kept."""
+    decorator: Callable[[Method], Method] = available_if(
+        lambda around: hasattr(getattr(around, "estimator_", around.estimator), name)
+    )
+    return decorator
 
 
 class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -20,7 +20,7 @@ from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
 from abstain.estimators.fitting.decide import checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
-from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, with_parameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, checked_first, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel
 from abstain.labels import Labels, two_classes
@@ -165,7 +165,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_first()
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from labelled rows.
 

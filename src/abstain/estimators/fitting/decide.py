@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from abstain.arguments import computed, is_dask, mean_price, refuse_dask
 from abstain.compressed import check_indices
 from abstain.costs.per_row import row_table, sample_costs
-from abstain.dual.proof import warning_text
+from abstain.dual.proof import Proof, warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
 from abstain.estimators.fitting.tags import ClassTagsMixin
 from abstain.rules.decisions import Decisions
@@ -98,12 +98,12 @@ class ProvenMixin(FittedMixin):
         if text := warning_text(fitted.proof, self, by_gap=self._by_gap):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
-    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    objective_ = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
-    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
-    status_ = fitted("proof.status", "How the solver ended.")
-    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
+    proof_: Proof = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
+    objective_: float = fitted("proof.objective", "The primal value of the training problem.")
+    dual_objective_: float = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_: float = fitted("proof.gap", "The primal minus the dual value, relative to the primal value.")
+    status_: str = fitted("proof.status", "How the solver ended.")
+    n_iter_: int = fitted("proof.iterations", "The number of iterations of the solver.")
 
 
 class RejectMixin(ClassTagsMixin, FittedMixin):
@@ -129,8 +129,8 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
     ) -> NDArray[np.float64] | None:
         return None
 
-    rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
-    classes_ = fitted("rule.labels.classes", "The classes, sorted.")
+    rule_: Rule = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
+    classes_: NDArray[Any] = fitted("rule.labels.classes", "The classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
     thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checked_first(*, nested: bool = False) -> Callable[[Method], Method]:
+    """Check the parameters before a fit as scikit-learn does, those of `nested` estimators too; the type is kept."""
+    decorator: Callable[[Method], Method] = _fit_context(prefer_skip_nested_validation=not nested)
+    return decorator
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))

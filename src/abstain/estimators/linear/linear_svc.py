@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.arguments import is_dask, refuse_dask_frame
 from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, checked_rows, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, with_parameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, checked_first, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
@@ -162,7 +162,7 @@ class LinearRejectSVC(
         tags.input_tags.sparse = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_first()
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> Self:
         """Learn from labelled rows.
 

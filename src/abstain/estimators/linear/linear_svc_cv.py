@@ -25,7 +25,7 @@ class FittedLinearSearch(Searched, FittedMachines):
 
 
 @with_parameters
-class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):
+class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):  # type: ignore[misc] # its fit takes groups too
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
     The reject cost is never chosen: you state it. Each fold is a path of fits in ascending C. Each fit starts where the

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 
 from abstain.arguments import mean_price, refuse_dask
 from abstain.costs.table import CostTable
@@ -15,7 +14,7 @@ from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.unwrap import decide, final_estimator
-from abstain.estimators.wrapping import AroundClassifier, classifier_has
+from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.decisions import Decisions
@@ -269,7 +268,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         sets = now.rule.for_rows(row_costs, len(found)).included(found.score, include)
         return np.asarray(sets | found.novel[:, np.newaxis])
 
-    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @where_classifier_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, whether a row is novel or not."""
         classifier = self._for(X).estimator

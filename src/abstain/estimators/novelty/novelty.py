@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from abstain.estimators.fitting.parameters import with_parameters
+from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.detectors import fitted_detector
 from abstain.estimators.novelty.guard import Calibration, Guard
@@ -145,7 +145,7 @@ class NoveltyRejector(GuardedDecisions):
         if state["rate"] is None:
             self.rate = DEFAULT_RATE
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @checked_first(nested=True)
     def fit(
         self,
         X: Any,

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
 from abstain.estimators.fitting.decide import Fitted, fitted
+from abstain.estimators.fitting.parameters import checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
@@ -76,7 +76,7 @@ class SearchMixin:
     n_jobs: int | None
     verbose: bool
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_first()
     def fit(
         self,
         X: Any,
@@ -169,9 +169,9 @@ class SearchMixin:
         """The chosen C."""
         return self._now.grid.best[0]
 
-    best_score_ = fitted("grid.best_score", "Minus the mean cost when each fold is decided by the others' choice.")
-    cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
-    cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
-    n_splits_ = fitted("grid.n_splits", "The number of folds.")
-    score_scale_ = fitted("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
-    score_shift_ = fitted("shift", "What is added to `score_scale_` times the trained machine's score.")
+    best_score_: float = fitted("grid.best_score", "Minus the mean cost, each fold decided by the others' choice.")
+    cv_reject_rate_: float = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
+    cv_results_: dict[str, Any] = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
+    n_splits_: int = fitted("grid.n_splits", "The number of folds.")
+    score_scale_: float = fitted("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
+    score_shift_: float = fitted("shift", "What is added to `score_scale_` times the trained machine's score.")

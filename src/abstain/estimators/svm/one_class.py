@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from abstain.arguments import is_dask, refuse_dask, row_weights
@@ -20,7 +20,7 @@ from abstain.dual.proof import Proof
 from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
-from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, with_parameters
+from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, checked_first, with_parameters
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
@@ -134,7 +134,7 @@ class OneClassSVM(
     nu: float = 0.05
     tol: float = 1e-6
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_first()
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows without labels.
 

@@ -8,13 +8,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from abstain.dual.problem import set_names
 from abstain.dual.proof import Proof
 from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
-from abstain.estimators.fitting.parameters import CONSTRAINTS, CostParameters, KernelParameters, with_parameters
+from abstain.estimators.fitting.parameters import (
+    CONSTRAINTS,
+    CostParameters,
+    KernelParameters,
+    checked_first,
+    with_parameters,
+)
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.linear_dual import LinearDual
@@ -150,7 +156,7 @@ class RejectSVC(
     rule: Any = "chow"
     solver: str = "auto"
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @checked_first()
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> Self:
         """Learn from labelled rows.
 

@@ -26,7 +26,7 @@ class FittedSearch(Searched, FittedSVC):
 
 
 @with_parameters
-class RejectSVCCV(SearchMixin, RejectSVC):
+class RejectSVCCV(SearchMixin, RejectSVC):  # type: ignore[misc] # its fit takes groups too
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
     The reject cost is never chosen: you state it. The score is corrected by the scores of held-out rows (`cuts`), which

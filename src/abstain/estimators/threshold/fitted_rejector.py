@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 
 from abstain.arguments import computed, is_dask, row_weights
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.fitting.training import fit_labels
-from abstain.estimators.wrapping import AroundClassifier, classifier_has
+from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
@@ -119,12 +118,12 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         cuts = np.array([*bound.cuts.values()])
         return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
-    @available_if(classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @where_classifier_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
         return _probabilities("predict_proba", self._now.machine.classifier, X)
 
-    @available_if(classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @where_classifier_has("predict_log_proba")
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`, by the classifier."""
         return _probabilities("predict_log_proba", self._now.machine.classifier, X)
@@ -185,9 +184,9 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
         return other
 
-    method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
+    method_: str = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
-    response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
+    response_method_: str = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error` and `class_error`: the bound, and what it rests on.")
 
 

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import refuse_dask
 from abstain.costs.per_row import row_table
-from abstain.estimators.fitting.parameters import with_parameters
+from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for
 from abstain.estimators.threshold.out_of_fold import Fitting, is_prefit, refuse_unused
@@ -210,7 +209,7 @@ class ThresholdRejector(TunedDecisions):
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @checked_first(nested=True)
     def fit(
         self,
         X: Any,
