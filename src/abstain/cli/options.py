@@ -68,6 +68,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
     "Arguments": {
         "model": argument(Path, "MODEL", "A model file written by 'abstain fit'."),
         "data": argument(Path, "DATA", f"{ROWS}."),
+        "reviews": argument(list[Path], "REVIEW", "Files of 'abstain predict --review' with verdicts."),
         "name": (TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
     },
     "Options": {
@@ -96,6 +97,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
             default=0,
         ),
         "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines.", "--id"),
+        "cases": _input_file("The rows that were predicted: are they together like the training rows?"),
         "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
         "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
         "csv": option(

@@ -12,21 +12,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 HANDED_ON, AUDITED = "handed on", "audited"
 DIGITS = 9  # of a number: programs show and write fewer than 17
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """What the code of each row says about its batch.
 
     Attributes
     ----------
     batch : str
-        A name of the batch, from its content.
+        A letter, the first eight digits of the model's fingerprint, and eight of the batch's content.
     answered, audited, handed_on, seed : int
         As in `Cases`, with the number of audited rows.
     """

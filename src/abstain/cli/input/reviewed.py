@@ -1,18 +1,33 @@
-"""What a review file has in common with the command that wrote it: the model by its bytes, and the cells it reads."""
+"""Review files with their verdicts: which rows are of the model and unchanged, and what it does with them."""
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from abstain.cli.input.columns import features
+from abstain.cli.exit_codes import DataError, listed, some
+from abstain.cli.input.columns import features, labels
+from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.models import FittedModel
-from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import Batch, InputTable, opened
+from abstain.review.audit import NONE, Case
+from abstain.review.codes import AUDITED, HANDED_ON, Drawn, drawn_of
+from abstain.review.workbook import CASES, CODE, VERDICT
 
 UNSURE = ("unsure", "cannot say")  # the verdict of a reviewer who has none; the second if the first is a class
+TIMES = ("started", "finished")  # columns that reviewers may add
+ANSWERS = {"label", "rejected", "reason"}  # columns of the other file that predict writes
 
 
 def fingerprint(path: Path) -> str:
@@ -20,9 +35,9 @@ def fingerprint(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
-def unsure(model: FittedModel) -> str:
+def unsure(classes: Any) -> str:
     """Return the verdict that is no class."""
-    return next(name for name in UNSURE if name not in map(str, model.classes))
+    return next(name for name in UNSURE if name not in {*map(str, classes)})
 
 
 def cells_read(model: FittedModel, table: InputTable, batch: Batch) -> list[tuple[Any, ...]]:
@@ -31,3 +46,96 @@ def cells_read(model: FittedModel, table: InputTable, batch: Batch) -> list[tupl
     costs = model.row_costs(table, batch)
     by_row = np.zeros((cells.height, 0)) if costs is None else np.asarray(costs).reshape(cells.height, -1)
     return [(*row, *own) for row, own in zip(cells.iter_rows(), by_row.tolist(), strict=True)]
+
+
+def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.intp], int]:
+    """Return the rows of an open review file, the class that each verdict names, or `NONE`, and how many are unsure.
+
+    Rows without any cell are left out. A verdict that is not a class is an error that names the row.
+    """
+    if VERDICT not in table.columns and {*table.columns} >= ANSWERS:
+        raise DataError(f"{table.path} is the file of answers; name the one that 'abstain predict' wrote by --review.")
+    table.check_has([VERDICT], "a review file")
+    whole = Batch.joined(table.batches)
+    batch = whole.only(~whole.frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
+    names = [*map(str, classes), unsure(classes)]
+    fold = str.casefold if len({name.casefold() for name in names}) == len(names) else str
+    known = {fold(name): code for code, name in enumerate(names[:-1])} | {names[-1]: NONE, "": NONE}
+    said = [fold((text or "").strip()) for text in labels(table, batch, VERDICT)]
+    for at, text in enumerate(said):
+        if text not in known:
+            near = difflib.get_close_matches(text, map(fold, names), 1)
+            meant = [name for name in names if fold(name) in near]
+            way = f"did you mean {meant[0]!r}?" if meant else f"choose one of {listed(names)}."
+            place = f"{table.place(batch.places[at])}, column {VERDICT!r}"
+            raise DataError(f"{place}: {text!r} is not a class of the model; {way}")
+    return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(names[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """A review file.
+
+    Attributes
+    ----------
+    rows : dict of str to Case
+        The rows that are of the model and unchanged, by what they are recognised by.
+    batches : set of Drawn
+        The batches that they are from.
+    not_used : list of str
+        The places of the other rows.
+    unsure : int
+        Number of verdicts that name no class.
+    seconds : list of float
+        The times between `TIMES`, where a row has both.
+    """
+
+    path: Path
+    rows: dict[str, Case]
+    batches: set[Drawn]
+    not_used: list[str]
+    unsure: int
+    seconds: list[float]
+
+
+def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) -> Review:
+    """Read a review file of the model whose fingerprint is `own`; rows that are not its own are named and left out."""
+    model, rows, not_used, batches = deciding.model, dict[str, Case](), list[str](), set[Drawn]()
+    with opened(path, notation, "audit", sheet=CASES) as table:
+        batch, truth, unsure_rows = read_verdicts(table, model.classes)
+        table.check_has([CODE], "abstain audit (it recognises the rows)")
+        model.check(table)
+        codes = [str(code or "") for code in batch.frame[CODE].to_list()]
+        if not any(code[1:9] == own[:8] for code in codes):
+            raise DataError(f"{path} has no row of this model; name the model that 'abstain predict' wrote it with.")
+        decided = deciding.decide(table, batch)
+        answer, choice = (decided.labels.choices(label) for label in (decided.forced, decided.label))
+        prices = None if decided.costs is None else decided.costs.values
+        for at, (code, cells) in enumerate(zip(codes, cells_read(model, table, batch), strict=True)):
+            found = drawn_of(code)
+            roles = () if found is None or code in rows else (AUDITED, HANDED_ON)
+            role = next((role for role in roles if found and found[0].code(own, found[1], cells, role) == code), None)
+            if found is None or role is None:
+                not_used.append(f"{table.unit} {batch.places[at]}")
+                continue
+            batches.add(found[0])
+            taken = answer[at] if role == AUDITED else choice[at]
+            own_prices = prices[at] if prices is not None and prices.ndim == 3 else prices
+            rows[code] = Case(int(truth[at]), int(taken), role == AUDITED, own_prices)
+    if not rows:
+        raise DataError(f"{path}: the cells that the model reads have changed in all rows; do not edit these cells.")
+    if not_used:
+        text = f"{path}: {some(not_used)} changed after 'abstain predict' wrote the file, or there twice; not used."
+        warnings.warn(text, UserWarning, stacklevel=2)
+    spans = zip(*(batch.frame[name].to_list() for name in TIMES), strict=True) if {*TIMES} <= {*table.columns} else ()
+    moments = [[_moment(cell) for cell in span] for span in spans]
+    seconds = [(end - start).total_seconds() for start, end in moments if start is not None and end is not None]
+    return Review(path, rows, batches, not_used, unsure_rows, seconds)
+
+
+def _moment(cell: Any) -> Any:
+    """Return a cell as a time; None if it is none."""
+    with suppress(ValueError):
+        cell = time.fromisoformat(cell) if isinstance(cell, str) and len(cell) < 10 else cell
+        cell = datetime.fromisoformat(cell) if isinstance(cell, str) else cell
+    return datetime.combine(date.min, cell) if isinstance(cell, time) else cell if isinstance(cell, datetime) else None

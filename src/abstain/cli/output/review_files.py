@@ -62,7 +62,7 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
             write_csv(rows, file, header=True, separator=table.separator, decimal=table.notation.decimal)
         else:
             try:
-                file.write(workbook(columns, [*classes, unsure(model)], read_me(answer, classes, unsure(model))))
+                file.write(workbook(columns, [*classes, unsure(classes)], read_me(answer, classes, unsure(classes))))
             except ImportError as error:
                 raise UsageError(f"{error}, or give a review file in .csv.") from error
     audit = {"audited rows": count, "seed of the audit": cases.seed} if given.audit else {}
@@ -115,7 +115,7 @@ def _own(model: FittedModel, table: InputTable, chosen: Batch, given: Given) -> 
 def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, given: Given) -> list[str]:
     """Return the code of each row."""
     own, cells = fingerprint(given.model), cells_read(model, table, chosen)
-    batch = digest(own, str(given.data.name), repr(cells), repr(cases.rows.tolist()))
+    batch = f"h{own[:8]}{digest(str(given.data.name), repr(cells), repr(cases.rows.tolist()))[1:9]}"
     drawn = Drawn(batch, cases.answered, int(cases.audited.sum()), cases.handed_on, cases.seed)
     roles = [AUDITED if audited else HANDED_ON for audited in cases.audited]
     return [drawn.code(own, *row) for row in zip(chosen.places, cells, roles, strict=True)]

@@ -114,10 +114,13 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path, notation: Notation = PLAIN, shown: str = "read") -> Iterator[InputTable]:
+def opened(
+    path: Path, notation: Notation = PLAIN, shown: str = "read", *, sheet: str | None = None
+) -> Iterator[InputTable]:
     """Open a table: Parquet if its name ends in .parquet or .pq, else what its first bytes say, by default CSV.
 
-    Its progress, if it takes long to go through the batches, is that of `shown`.
+    Of a workbook with several sheets it is the `sheet` of this name, or the first one if no name is given. Its
+    progress, if it takes long to go through the batches, is that of `shown`.
     """
     with open_bytes(path) as file, progress(shown, path) as report:
         start = encoding.PARQUET if path.suffix in PARQUET else peeked(file, path)
@@ -126,7 +129,7 @@ def opened(path: Path, notation: Notation = PLAIN, shown: str = "read") -> Itera
             columns, height = parquet_facts(path)
             rows = parquet_rows(path, height)
         elif start.startswith(encoding.ZIP):
-            frame = excel_table(path)
+            frame = excel_table(path, sheet)
             columns, height = frame.columns, frame.height
             rows = iter([(frame, range(2, height + 2))] if height else [])  # row 1 names the columns
         elif start.startswith(encoding.OLD_EXCEL):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from abstain.cli.exit_codes import DataError
+from abstain.cli.exit_codes import DataError, listed
 from abstain.cli.tables.typed_tables import plain_columns, readable
 
 UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
@@ -33,8 +33,11 @@ _PLACE = re.compile(rb"""(?<![\w:.-])(r|uniqueCount) ?= ?["']([A-Za-z]*+)0*+(\d*
 _SPACES = re.compile(rb"\s++")
 
 
-def excel_table(path: Path) -> pl.DataFrame:
-    """The first sheet of an Excel workbook; an error if the package that reads it is missing."""
+def excel_table(path: Path, sheet: str | None = None) -> pl.DataFrame:
+    """The first sheet of an Excel workbook, or of several the one with this name.
+
+    It is an error if the package that reads it is missing.
+    """
     if find_spec("fastexcel") is None:
         raise DataError(
             f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
@@ -49,7 +52,14 @@ def excel_table(path: Path) -> pl.DataFrame:
     if reason:
         raise DataError(f"{path} {reason}, or {way_out}." if ";" in reason else f"{path} {reason}; {way_out}.")
     with readable(fault, way_out):
-        frame = plain_columns(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+        from fastexcel import read_excel
+
+        names = read_excel(path).sheet_names
+        at = 0 if sheet is None or len(names) == 1 else names.index(sheet) if sheet in names else None
+        number = (at or 0) + 1
+        frame = plain_columns(pl.read_excel(path, sheet_id=number, infer_schema_length=None, raise_if_empty=False))
+    if at is None:
+        raise DataError(f"{path} has the sheets {listed(names)}, and none is called {sheet!r}; name it so.")
     if frame.width == 0:
         raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
     for at, name in enumerate(frame.columns, start=1):

@@ -1,0 +1,101 @@
+"""``abstain audit``: what the verdicts of people say about a model and its promises."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from abstain.cli.exit_codes import DataError
+from abstain.cli.input.deciding import Deciding, drift_facts
+from abstain.cli.input.models import FittedModel, load_model
+from abstain.cli.input.reviewed import Review, fingerprint, read_review
+from abstain.cli.options import Given
+from abstain.cli.output.printing import print_judged
+from abstain.cli.tables.read_table import opened
+from abstain.estimators.unwrap import final_estimator, unguarded
+from abstain.review.audit import NONE, Audit, Case, agreement, promise
+
+
+def command(given: Given) -> None:
+    """Run the command."""
+    model, own = load_model(given.model), fingerprint(given.model)
+    how = given.notation
+    reviews = [read_review(path, Deciding(model, how), own, how) for path in given.reviews]
+    rows: dict[str, Case] = {}
+    for code, case in ((code, case) for review in reviews for code, case in review.rows.items()):
+        if code not in rows or rows[code].truth == NONE:  # of several verdicts the first one counts
+            rows[code] = case
+    if all(case.truth == NONE for case in rows.values()):
+        raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
+    batches = {drawn for review in reviews for drawn in review.batches}
+    answered, drawn, handed_on = (sum(counts) for counts in zip(*(batch[1:4] for batch in batches), strict=True))
+    audit = Audit([*rows.values()], answered, handed_on, model.rule.labels, given.confidence)
+    facts = {"batches": len(batches), **facts_of(audit, drawn)}
+    facts |= {"promises": promises(audit, model), "reviewers": [pair(*two, audit) for two in combinations(reviews, 2)]}
+    spent = [seconds for review in reviews for seconds in review.seconds]
+    facts |= {"unsure": sum(review.unsure for review in reviews), "median seconds": median(spent) if spent else None}
+    facts["not used"] = {str(review.path): review.not_used for review in reviews if review.not_used}
+    facts["drift"] = None if given.cases is None else drift(model, given)
+    shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
+    print_judged(shown, json=given.json)
+
+
+def facts_of(audit: Audit, drawn: int) -> dict[str, Any]:
+    """Return what the verdicts say, of `drawn` audited rows, as plain values."""
+    error, cost, judged = audit.error(), audit.cost(), len(audit.judged)
+    warned = []
+    if not drawn:
+        warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
+    elif judged < drawn:
+        warned.append(f"{drawn - judged} of {drawn} audited rows have no verdict; the intervals leave them out.")
+    said, sure = [], f"at {100 * audit.confidence:g} % between"
+    if error is not None:
+        value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
+        said.append(f"{error['wrong']} of {judged} audited answers are wrong: {value} of all, {sure} {low} and {high}.")
+    if cost is not None:
+        value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
+        said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
+    return {
+        "rows the model answers": audit.answered,
+        "rows handed on": audit.handed_on,
+        "audited rows": drawn,
+        "error among the answers": error,
+        "cost per row": cost,
+        "rejected rows turned out as": audit.rejects(),
+        "confidence": audit.confidence,
+        "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
+        "warnings": warned,
+    }
+
+
+def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
+    """Return the ceilings on errors that the model was fitted for, and whether the verdicts agree."""
+    final = final_estimator(unguarded(model.estimator))
+    while hasattr(final, "estimator") and not hasattr(final, "certificate_"):
+        final = final_estimator(final.estimator)  # a frozen one
+    bound, found = getattr(final, "certificate_", None), list[dict[str, Any]]()
+    for name, share_of in (("max_error", audit.among_answers), ("class_error", audit.of_class)):
+        asked = getattr(bound, name, None) or {}
+        for label, ceiling in asked.items() if isinstance(asked, dict) else [("all", asked)]:
+            share = share_of(label) if isinstance(asked, dict) else audit.error()
+            if share is not None:
+                found.append({"promise": name.replace("_", " "), "of": str(label)} | promise(share, ceiling))
+    return found
+
+
+def pair(one: Review, other: Review, audit: Audit) -> dict[str, Any]:
+    """Return how far the reviewers of two files agree on the rows that both have judged."""
+    shared = [(case.truth, other.rows[code].truth) for code, case in one.rows.items() if code in other.rows]
+    files = {"files": f"{one.path} and {other.path}"}
+    return files | agreement(shared, audit.labels.n_classes, audit.confidence)
+
+
+def drift(model: FittedModel, given: Given) -> dict[str, Any] | None:
+    """Return whether all rows of the batch are like the training rows."""
+    deciding = Deciding(model, given.notation)
+    with opened(given.cases, given.notation, "audit") as table:
+        model.check(table)
+        for batch in table.batches:
+            deciding.decide(table, batch)
+    return drift_facts(deciding.drift())

@@ -1,0 +1,278 @@
+"""`abstain audit`: what verdicts say, against counts by hand; rows that are not of the model are named and not used."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import openpyxl
+import pytest
+
+from abstain.metrics import mean_cost
+from abstain.review.intervals import share_interval
+from cli.reviewing import filled, line, predicted, truths
+from cli.running import FIT, heard, run, said, write_table
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("cases") / "cases.csv", rows=300, seed=5)
+
+
+def audited(*arguments):
+    result = run("audit", *arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def answers(folder):
+    return list(csv.DictReader(io.StringIO((folder / "answers.csv").read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("name", ["review.csv", "review.xlsx"])
+def test_an_audit_counts_errors_costs_and_rejects(tmp_path, model, cases, name):
+    path, truth = predicted(tmp_path, model, cases, "--audit", 40, "--capacity", 15, name=name), truths(cases)
+    filled(path, truth)
+    facts, decided = audited(model, path), answers(tmp_path)
+    error = facts["error_among_the_answers"]
+    seen = [line({"row": row["row"]}) for row in rows_of(path)]
+    of_answers = [at for at in seen if decided[at]["rejected"] == "false"]
+    wrong = sum(decided[at]["label"] != truth({"row": f"line {at + 2}"}) for at in of_answers)
+    assert (facts["audited_rows"], error["rows"], error["wrong"]) == (40, 40, wrong)
+    assert (error["from"], error["to"]) == share_interval(wrong, 40, 285)
+    assert wrong > 0
+    y = np.array([truth({"row": f"line {at + 2}"}) for at in range(300)])
+    label = np.array([row["label"] for row in decided])
+    paid = mean_cost(y[of_answers], label[of_answers], **COSTS)
+    assert facts["cost_per_row"]["estimate"] == pytest.approx((285 * paid + 15 * 0.3) / 300)
+    everything = mean_cost(y, label, **COSTS)
+    assert facts["cost_per_row"]["from"] <= everything <= facts["cost_per_row"]["to"]
+    rejected = [truth({"row": f"line {at + 2}"}) for at in seen if decided[at]["rejected"] == "true"]
+    turned = {"no": rejected.count("no"), "yes": rejected.count("yes"), "no_verdict": 0}
+    assert facts["rejected_rows_turned_out_as"] == turned
+    assert facts["not_used"] == {}
+
+
+def rows_of(path):
+    if path.suffix == ".csv":
+        return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    sheet = openpyxl.load_workbook(path)["cases"]
+    names = [cell.value for cell in sheet[1]]
+    return [dict(zip(names, row, strict=True)) for row in sheet.iter_rows(min_row=2, values_only=True)]
+
+
+def costs():
+    from abstain import Costs
+
+    return {"costs": Costs(1, 5, 0.3), "pos_label": "yes", "reject_label": "reject"}
+
+
+COSTS = costs()
+
+
+def test_text_and_drift(tmp_path, model, cases):
+    path = filled(predicted(tmp_path, model, cases, "--audit", 10), truths(cases))
+    result = run("audit", model, path, "--cases", cases)
+    assert result.exit_code == 0
+    assert "audited answers are wrong" in " ".join(result.stdout.split())
+    assert "rejected rows turned out as" in result.stdout
+
+
+def test_several_files_are_several_batches(tmp_path, model, cases):
+    other = write_table(tmp_path / "other.csv", rows=200, seed=9)
+    one = filled(predicted(tmp_path, model, cases, "--audit", 10), truths(cases), tmp_path / "1.xlsx")
+    two = filled(predicted(tmp_path, model, other, "--audit", 10, name="two.csv"), truths(other))
+    facts = audited(model, one, two)
+    assert facts["batches"] == 2
+    assert facts["rows_the_model_answers"] + facts["rows_handed_on"] == 500
+    assert facts["error_among_the_answers"]["rows"] == 20
+    assert facts["reviewers"][0]["rows"] == 0
+
+
+def test_two_reviewers_of_one_batch(tmp_path, model, cases):
+    path, truth = predicted(tmp_path, model, cases, "--audit", 10), truths(cases)
+    one = filled(path, truth, tmp_path / "1.xlsx")
+    two = filled(path, lambda row: "unsure" if line(row) % 7 == 0 else "yes", tmp_path / "2.xlsx")
+    (found,) = audited(model, one, two)["reviewers"]
+    rows = [row for row in rows_of(one) if line(row) % 7]
+    assert found["rows"] == len(rows)
+    assert found["same_verdict"] == sum(truth(row) == "yes" for row in rows)
+    assert found["kappa"] == pytest.approx(0.0)
+    assert audited(model, one, two)["batches"] == 1
+    assert audited(model, two, one)["error_among_the_answers"] != audited(model, one, two)["error_among_the_answers"]
+
+
+def test_unsure_and_missing_verdicts_are_counted_and_named(tmp_path, model, cases):
+    path = predicted(tmp_path, model, cases, "--audit", 20)
+    filled(path, lambda row: "Unsure" if line(row) % 3 == 0 else None if line(row) % 3 == 1 else "no")
+    result = run("audit", model, path, "--json")
+    facts = json.loads(result.stdout)
+    assert facts["unsure"] == sum(line(row) % 3 == 0 for row in rows_of(path))
+    assert "have no verdict" in result.stderr
+
+
+def test_changed_rows_are_named_and_not_used(tmp_path, model, cases):
+    path = filled(predicted(tmp_path, model, cases, "--audit", 20), truths(cases))
+    whole, book = audited(model, path), openpyxl.load_workbook(path)
+    sheet = book["cases"]
+    names = [cell.value for cell in sheet[1]]
+    sheet.cell(5, names.index("age") + 1).value = 99.5
+    sheet.cell(7, names.index("code") + 1).value = None
+    sheet.cell(9, names.index("code") + 1).value = sheet.cell(10, names.index("code") + 1).value
+    book.save(path)
+    result = run("audit", model, path, "--json")
+    facts = json.loads(result.stdout)
+    assert [*facts["not_used"].values()] == [["row 5", "row 7", "row 9"]]
+    assert "row 5" in said(result)
+    assert sum(facts["rejected_rows_turned_out_as"].values()) == facts["rows_handed_on"] == whole["rows_handed_on"]
+
+
+def test_the_time_for_a_verdict(tmp_path, model, cases):
+    path = filled(predicted(tmp_path, model, cases, "--audit", 5, name="r.csv"), truths(cases))
+    rows = rows_of(path)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0], "started", "finished"])
+        writer.writeheader()
+        for at, row in enumerate(rows):
+            times = [("09:00:00", "09:00:30"), ("2024-01-31 09:00", "2024-01-31 09:02"), ("", "09:00")][at % 3]
+            writer.writerow(row | dict(zip(("started", "finished"), times, strict=True)))
+    n = len(rows)
+    spent = [30.0] * len(range(0, n, 3)) + [120.0] * len(range(1, n, 3))
+    assert audited(model, path)["median_seconds"] == np.median(spent)
+
+
+def swapped_truths(cases):
+    truth = truths(cases)
+    return lambda row: {"no": "yes", "yes": "no"}[truth(row)]
+
+
+def test_promises_are_judged(tmp_path):
+    training = write_table(tmp_path / "t.csv", rows=600, seed=1)
+    batch = write_table(tmp_path / "b.csv", rows=400, seed=2)
+    for option, states in (("--max-error", 1), ("--class-error", 2)):
+        model = tmp_path / option
+        fit = run("fit", training, "-t", "answer", option, 0.2, "--machine", "logistic", "-o", model)
+        assert fit.exit_code == 0, fit.stderr
+        path = predicted(tmp_path, model, batch, "--audit", 150, name="r.csv")
+        kept = audited(model, filled(path, truths(batch), tmp_path / "good.csv"))
+        assert len(kept["promises"]) == states
+        assert {promise["state"] for promise in kept["promises"]} <= {"kept", "open"}
+        assert kept["cost_per_row"] is None
+        swapped = filled(path, swapped_truths(batch), tmp_path / "bad.csv")
+        assert {promise["state"] for promise in audited(model, swapped)["promises"]} == {"broken"}
+
+
+def test_row_costs_are_those_of_the_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("t", "b"):
+        y = np.arange(160) % 2
+        x, loan = y + rng.normal(0, 0.8, 160), np.round(rng.uniform(1, 9, 160), 2)
+        rows = "\n".join(f"{a:.4f},{b},{'ny'[k]}" for a, b, k in zip(x, loan, y, strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"x,loan,kind\n{rows}\n")
+    model = tmp_path / "m"
+    fit = ("-t", "kind", "--pos-label", "y", "--false-negative-column", "loan", "--reject", 0.4, "--ignore", "loan")
+    assert run("fit", tmp_path / "t.csv", *fit, "--C", 1, "--gamma", 1, "-o", model).exit_code == 0
+    path = predicted(tmp_path, model, tmp_path / "b.csv", "--audit", 500, name="r.csv")
+    truth = truths(tmp_path / "b.csv", "kind")
+    facts = audited(model, filled(path, truth))
+    paid = [
+        0.4 if row["rejected"] == "true" else 0.0 if row["label"] == row["kind"]
+        else float(row["loan"]) if row["kind"] == "y" else 1.0
+        for row in answers(tmp_path)
+    ]  # fmt: skip
+    assert facts["cost_per_row"]["estimate"] == pytest.approx(np.mean(paid))
+    changed = rows_of(path)[0]
+    text = path.read_text().replace(f",{changed['loan']},", ",8.88,", 1)
+    path.write_text(text)
+    assert len(next(iter(audited(model, path)["not_used"].values()))) == 1, "its costs are what the model reads"
+
+
+def mistaken(path, change):
+    rows = rows_of(path)
+    change(rows)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def renamed(old, new):
+    def change(rows):
+        for row in rows:
+            row[new] = row.pop(old)
+
+    return change
+
+
+def each(name, value):
+    def change(rows):
+        for row in rows:
+            row[name] = value
+
+    return change
+
+
+def first(name, value):
+    def change(rows):
+        rows[0][name] = value
+
+    return change
+
+
+MISTAKES = {
+    "a verdict misspelt": (first("verdict", "yess"), ["line 2", "did you mean 'yes'?"]),
+    "a verdict of another kind": (first("verdict", "malignant"), ["line 2", "'no', 'yes' and 'unsure'"]),
+    "no verdict at all": (each("verdict", ""), ["has no verdicts", "fill in"]),
+    "the column of verdicts renamed": (renamed("verdict", "decision"), ["no column 'verdict'", "it has"]),
+    "the hidden column deleted": (renamed("code", "was"), ["no column 'code'", "recognises"]),
+    "a feature deleted": (renamed("age", "years"), ["no column 'age'", "the model"]),
+    "a text for a number": (first("age", "old"), ["line 2", "'old' is not a number"]),
+    "all cells changed": (each("age", "41.5"), ["changed in all rows", "do not edit"]),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_in_a_file_end_in_one_sentence_with_the_way_out(tmp_path, model, cases, name):
+    change, words = MISTAKES[name]
+    path = mistaken(filled(predicted(tmp_path, model, cases, "--audit", 5, name="r.csv"), truths(cases)), change)
+    result = run("audit", model, path)
+    assert result.exit_code in (2, 3)
+    for word in words:
+        assert word in said(result)
+
+
+def test_the_wrong_file_ends_in_one_sentence_with_the_way_out(tmp_path, model, cases, table):
+    path = filled(predicted(tmp_path, model, cases, "--audit", 5), truths(cases))
+    other, empty, book = tmp_path / "other", tmp_path / "empty.csv", openpyxl.load_workbook(path)
+    assert run("fit", table, *FIT, "--C", 3, "-o", other).exit_code == 0
+    empty.write_text("")
+    book["cases"].title = "today"
+    book.save(tmp_path / "sheets.xlsx")
+    header = tmp_path / "header.csv"
+    header.write_text("row,verdict,code\n")
+    for given, words in {
+        (model, tmp_path / "answers.csv"): "the file of answers",
+        (other, path): "has no row of this model",
+        (model, empty): "empty",
+        (model, header): "not followed by any rows",
+        (model, tmp_path / "sheets.xlsx"): "none is called 'cases'",
+        (model, cases): "no column 'verdict'",
+        (path, path): "cannot be loaded",
+        (model, model): "",
+    }.items():
+        result = run("audit", *given)
+        assert result.exit_code in (2, 3)
+        assert words in said(result)
+    missing = run("audit", model, tmp_path / "nowhere.xlsx")
+    assert missing.exit_code == 2
+    assert "nowhere.xlsx" in missing.stderr
+    assert run("audit", model).exit_code == 2
+
+
+def test_without_an_audit_the_rejects_are_all_that_is_known(tmp_path, model, cases):
+    path = filled(predicted(tmp_path, model, cases), truths(cases))
+    result = run("audit", model, path, "--json")
+    facts = json.loads(result.stdout)
+    assert facts["error_among_the_answers"] is None
+    assert "--audit" in "".join(heard(result))
