@@ -65,10 +65,11 @@ STATIONARY = pytest.mark.parametrize("name", ["rbf", "laplacian"])
 
 
 @STATIONARY
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
 @pytest.mark.parametrize("shift", [1e4, 1e8])
-def test_distances_survive_far_from_the_origin(name, shift, rows):
+def test_distances_survive_far_from_the_origin(name, shift, kind, rows):
     X, Y = (np.round(block * 16) / 16 for block in rows)  # so that the shift itself rounds nothing
-    assert_allclose(Kernel(name, 0.3)(X + shift, Y + shift), Kernel(name, 0.3)(X, Y), rtol=1e-12)
+    assert_allclose(Kernel(name, 0.3)(kind(X + shift), kind(Y + shift)), Kernel(name, 0.3)(X, Y), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])

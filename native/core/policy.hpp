@@ -148,9 +148,10 @@ inline constexpr double share_that_stays = 0.7;
 // for it (commit 6ca748e). x1.0 at 32 (d = 40), x0.8 at 128 for a short fit (d = 100, n = 3000, C = 10).
 inline constexpr Index features_worth_caching = 64;
 
-// Sums of |x_k - y_k| of sparse rows below this share of the sums of |x_k| and |y_k| are taken from differences: from overlaps,
-// they would lose more than three bits. Rows with few entries in common, the usual ones, have shares near 1.
-inline constexpr double cancelled_share = 0.125;
+// Distances of sparse rows below this share of the sum of the rows' sizes are taken from differences: from overlaps, they
+// would lose more than three bits. Rows with few entries in common, the usual ones, have shares near 1. The loss is less than
+// eight roundings of the kernel value where gamma times the sum is at most the second number.
+inline constexpr double cancelled_share = 0.125, rounded_exponent = 8;
 
 // Largest |x|^2 / 2 of the scaled, centred rows up to which distances are taken by products: beyond, rounding in
 // float changes an exponent by more than 512 / 2^23 = 6e-5, and the kernel value by that share.

@@ -9,15 +9,17 @@
 namespace abstain {
 
 namespace {
+constexpr double log2_e = 1.4426950408889634;
 constexpr Index batch = 64;  // rows computed between two checks of the clock
 
-double merged_distance(const SparseRows& X, Index i, const SparseRows& Y, Index j) {
+double merged_distance(const SparseRows& X, Index i, const SparseRows& Y, Index j, bool squared) {
     double sum = 0;
     Index a = X.starts[i], b = Y.starts[j];
     const Index last_a = X.starts[i + 1], last_b = Y.starts[j + 1];
     while (a < last_a || b < last_b) {
         const Index k = a < last_a ? X.columns[a] : X.features, l = b < last_b ? Y.columns[b] : Y.features;
-        sum += std::abs((k <= l ? X.values[a] : 0) - (l <= k ? Y.values[b] : 0));
+        const double apart = (k <= l ? X.values[a] : 0) - (l <= k ? Y.values[b] : 0);
+        sum += squared ? apart * apart : std::abs(apart);
         a += k <= l, b += l <= k;
     }
     return sum;
@@ -51,11 +53,26 @@ void SparseColumns::overlaps(const SparseRows& from, Index row, double* out) con
     }
 }
 
-double SparseColumns::value(const SparseRows& from, Index row, double norm, double overlap, Index j, bool same) const {
-    double distance = same ? 0 : std::max(norm + norm_[j] - 2 * overlap, 0.0);
-    if (spec_.name == KernelName::laplacian && !same && distance < policy::cancelled_share * (norm + norm_[j]))
-        distance = merged_distance(from, row, X_, j);
-    return spec_.value(spec_.scale() * overlap, spec_.scale() * distance);
+double SparseColumns::term(const SparseRows& from, Index row, double norm, double overlap, Index j) const {
+    if (!spec_.shift_invariant()) return spec_.value(spec_.scale() * overlap, 0);
+    const double sizes = norm + norm_[j];
+    double distance = std::max(sizes - 2 * overlap, 0.0);
+    // also where an overflow left a distance that is not a number
+    if (!(distance >= policy::cancelled_share * sizes) && !(spec_.gamma * sizes <= policy::rounded_exponent))
+        distance = merged_distance(from, row, X_, j, spec_.name == KernelName::rbf);
+    return spec_.scale() * log2_e * distance;
+}
+
+void SparseColumns::finish(double* terms, Index count) const {
+    if (!spec_.shift_invariant()) return;
+    constexpr Index B = block_rows<double>;
+    const Shape<double> none{KernelName::rbf, false, 0, 0, 0};  // 2^-half of no features
+    const auto block = [&](double* of) { lanes<double>().row(none, nullptr, of, nullptr, 0, of); };
+    for (; count >= B; terms += B, count -= B) block(terms);
+    alignas(64) double rest[B] = {};
+    std::copy_n(terms, count, rest);
+    block(rest);
+    std::copy_n(rest, count, terms);
 }
 
 void sparse_values(const KernelSpec& spec, const SparseRows& X, const SparseRows& Y, double* out, ThreadPool& pool, Watch& watch) {
@@ -64,17 +81,19 @@ void sparse_values(const KernelSpec& spec, const SparseRows& X, const SparseRows
         pool.run(std::min(batch, X.rows - first), [&](Index p) {
             double* to = out + (first + p) * Y.rows;
             columns.overlaps(X, first + p, to);
-            for (Index j = 0; j < Y.rows; ++j) to[j] = columns.value(X, first + p, own.norm(first + p), to[j], j, false);
+            for (Index j = 0; j < Y.rows; ++j) to[j] = columns.term(X, first + p, own.norm(first + p), to[j], j);
+            columns.finish(to, Y.rows);
         });
 }
 
 SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
-    : X_(X), columns_(spec, X), cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {}
+    : spec_(spec), X_(X), columns_(spec, X), cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {}
 
 void SparseKernel::make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const {
     columns_.overlaps(X_, i, scratch);
     for (std::size_t c = 0; c < columns.size(); ++c)
-        out[c] = columns_.value(X_, i, columns_.norm(i), scratch[columns[c]], columns[c], columns[c] == i);
+        out[c] = columns_.term(X_, i, columns_.norm(i), scratch[columns[c]], columns[c]);
+    columns_.finish(out, std::ssize(columns));
     std::fill(out + columns.size(), out + padded, 0.0);
 }
 

@@ -25,8 +25,10 @@ class SparseColumns {
     double norm(Index i) const { return norm_[i]; }  // overlap of the row with itself
     // The overlap of a row of `from` with every row here.
     void overlaps(const SparseRows& from, Index row, double* out) const;
-    // k(x, x_j) for a row x of `from`, from its norm and the overlap; same: whether x is x_j
-    double value(const SparseRows& from, Index row, double norm, double overlap, Index j, bool same) const;
+    // For a row x of `from`, from its norm and the overlap: k(x, x_j), or for kernels of distances its exponent of 1/2.
+    double term(const SparseRows& from, Index row, double norm, double overlap, Index j) const;
+    // Makes kernel values of terms.
+    void finish(double* terms, Index count) const;
 
   private:
     KernelSpec spec_;
@@ -44,7 +46,7 @@ class SparseKernel final : public KernelMatrix<double> {
   public:
     SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return columns_.value(X_, i, columns_.norm(i), columns_.norm(i), i, true); }
+    double diagonal(Index i) const override { return spec_.value(spec_.scale() * columns_.norm(i), 0); }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const SparseVector& coef, double* sums) override;
@@ -54,6 +56,7 @@ class SparseKernel final : public KernelMatrix<double> {
     // k(x_i, x_c) for the given columns, the rest of `padded` entries 0. scratch: an entry per row of X
     void make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const;
 
+    KernelSpec spec_;
     SparseRows X_;
     SparseColumns columns_;
     std::vector<Index> active_;

@@ -16,6 +16,8 @@ from scipy.spatial.distance import cdist
 
 from abstain.arguments import positive_number, real_number
 
+CANCELLED = 0.125  # share of the sizes of two sparse rows below which their distance is taken from differences,
+ROUNDED = 8.0  # unless it is at most this, in units of the kernel: then rounding is that of the value
 Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix
 
 
@@ -139,11 +141,15 @@ def _whole_number(name: str, value: object) -> int:
 
 
 def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
-    """Compute exp(-|root x - root y|^2), root^2 = gamma; scaled first, so that neither tiny nor huge data overflow."""
-    root = math.sqrt(kernel.gamma)
+    """Compute exp(-gamma |x - y|^2), after scaling by a power of two near the root of gamma: no size overflows.
+
+    Of sparse rows whose squares cancel, which they do far from the origin, distances are sums of squared differences.
+    """
+    root = math.ldexp(1.0, math.frexp(math.sqrt(kernel.gamma))[1])
     same = Y is None
     Y = X if Y is None else Y
-    if not (issparse(X) or issparse(Y)):
+    X, Y = _alike(X, Y)
+    if not issparse(X):
         # |x|^2 - 2 x'y + |y|^2 loses the distance if the data are far from the origin.
         centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
         centre[~np.isfinite(centre)] = 0.0
@@ -156,7 +162,13 @@ def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
     exponent -= y2
     if not (np.isfinite(x2).all() and np.isfinite(y2).all()):
         exponent[np.isnan(exponent)] = -np.inf
+    if issparse(X) and x2.max(initial=0.0) + y2.max(initial=0.0) > ROUNDED:
+        for i in range(X.shape[0]):
+            near = np.flatnonzero(-exponent[i] < CANCELLED * (x2[i] + y2))
+            if len(near):
+                exponent[i, near] = -cdist(X[i : i + 1].toarray(), Y[near].toarray(), "sqeuclidean")[0]
     np.minimum(exponent, 0.0, out=exponent)
+    exponent *= kernel.gamma / root / root
     block = np.exp(exponent, out=exponent)
     if same:
         np.fill_diagonal(block, 1.0)
@@ -168,16 +180,19 @@ def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float6
     same = Y is None
     exponent = max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
     X, Y = (math.ldexp(1.0, exponent) * one for one in (X, X if Y is None else Y))
-    if issparse(X) and issparse(Y):
-        distances = _sparse_distances(X, Y)
-    else:
-        distances = cdist(*(one.toarray() if issparse(one) else one for one in (X, Y)), "cityblock")
+    X, Y = _alike(X, Y)
+    distances = _sparse_distances(X, Y) if issparse(X) else cdist(X, Y, "cityblock")
     distances *= -math.ldexp(kernel.gamma, -exponent)
     distances[np.isnan(distances)] = -np.inf
     block = np.exp(distances, out=distances)
     if same:
         np.fill_diagonal(block, 1.0)
     return block
+
+
+def _alike(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
+    """Return both dense unless both are sparse."""
+    return (X, Y) if issparse(X) and issparse(Y) else tuple(one.toarray() if issparse(one) else one for one in (X, Y))
 
 
 def _sparse_distances(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
@@ -195,7 +210,7 @@ def _sparse_distances(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
         x = np.repeat(X.data[first:last], np.diff(shared.indptr))
         overlap = np.abs(np.clip(shared.data, np.minimum(x, 0.0), np.maximum(x, 0.0)))
         distances[i] -= 2.0 * np.bincount(shared.indices, overlap, Y.shape[0])
-        near = np.flatnonzero(distances[i] < 0.125 * sizes[i])
+        near = np.flatnonzero(distances[i] < CANCELLED * sizes[i])
         if len(near):
             distances[i, near] = cdist(X[i : i + 1].toarray(), Y[near].toarray(), "cityblock")[0]
     return distances

@@ -35,6 +35,13 @@ def clouds(n=200, d=3, seed=0):
     return np.round(64 * rows) / 64, y
 
 
+def products_of_distances(kernel, X, vectors, n_jobs=None):
+    """rbf by |x|^2 - 2 x.y + |y|^2, from the origin."""
+    products = (X @ vectors.T).toarray()
+    squares = [np.asarray(rows.multiply(rows).sum(axis=1)).ravel() for rows in (X, vectors)]
+    return np.exp(np.minimum(kernel.gamma * (2.0 * products - np.add.outer(*squares)), 0.0))
+
+
 def case_of(X, y, kernel, C=1.0, costs=None, **options):
     return Case(0, X, y, None, {"kernel": kernel, "C": C, "costs": costs, **options}, kernel)
 
@@ -89,6 +96,21 @@ class TestFarFromTheOrigin:
         for clf in (dense, sparse):
             np.testing.assert_array_equal(clf.decision_function(csr_array(far)), clf.decision_function(far))
         assert faults_of(csr_array(far), y, kernel, C=10) == []
+
+    @pytest.mark.parametrize("by_products", [False, True])
+    def test_sparse_rows_and_a_huge_C_report_their_true_gap(self, monkeypatch, by_products):
+        """Control: with distances from products the reported gap is too low."""
+        if by_products:
+            from abstain.machines import kernel_machine
+
+            monkeypatch.setattr(kernel_machine, "kernel_values", products_of_distances)
+        faults = []
+        for seed in (5, 27, 45):
+            rng = np.random.default_rng(seed)
+            y = np.where(rng.random(250) < 0.5, 1, -1)
+            X = rng.normal(size=(250, 2)) + y[:, np.newaxis] + [600.0, 0.0]
+            faults += faults_of(csr_array(X), y, "rbf", C=1e6, gamma=0.5, costs=Costs(reject=0.2))
+        assert bool(faults) == by_products
 
     def test_many_sparse_rows_are_scored_block_by_block(self, monkeypatch):
         from abstain.machines import linear_machine

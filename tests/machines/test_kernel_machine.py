@@ -63,10 +63,11 @@ def test_values_of_machines_are_those_of_the_kernel(kernel, stored, rows):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
 @pytest.mark.parametrize("shift", [1e4, 1e8])
-def test_laplacian_distances_survive_far_from_the_origin(shift, kind):
+def test_distances_survive_far_from_the_origin(shift, name, kind):
     X, vectors = (np.round(rows * 16) / 16 for rows in (NEW, VECTORS))  # so that the shift itself rounds nothing
-    kernel, far = Kernel("laplacian", 0.3), (kind(X + shift), kind(vectors + shift))
+    kernel, far = Kernel(name, 0.3), (kind(X + shift), kind(vectors + shift))
     for values in (kernel_machine.kernel_values(kernel, *far), kernel(*far)):
         np.testing.assert_allclose(values, kernel(X, vectors), rtol=1e-12)
 

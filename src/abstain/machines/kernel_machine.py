@@ -50,10 +50,11 @@ def expand(
 
 
 def kernel_values(kernel: Kernel, X: Matrix, vectors: Matrix, n_jobs: int | None = 1) -> NDArray[np.float64]:
-    """Return k(x, v) for each row and vector, in float64; the native core computes what is not made of products."""
+    """Return k(x, v) for each row and vector, in float64; the native core computes what differences can decide."""
     if issparse(X) is not issparse(vectors):
         X = csr_array(X) if issparse(vectors) else X.toarray()
-    if kernel.formula.power != 1 or not kernel.formula.native or 0 in X.shape + vectors.shape:
+    differences = kernel.formula.power == 1 or (kernel.formula.stationary and issparse(vectors))
+    if not (differences and kernel.formula.native) or 0 in X.shape + vectors.shape:
         return kernel(X, vectors)
     rows, others = (native_matrix(one, np.float64) for one in (X, vectors))
     values = _native.kernel_values(
@@ -96,7 +97,7 @@ def expand_parts(
 def gram_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return all values between the rows in float64, as scores are computed; each line may be longer than needed."""
     if issparse(X):
-        return np.require(kernel(X), np.float64, ["C", "A"])
+        return np.require(kernel_values(kernel, X, X, n_jobs), np.float64, ["C", "A"])
     X = np.require(X, np.float64, ["C", "A"])
     return _native.gram(X, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs))
 

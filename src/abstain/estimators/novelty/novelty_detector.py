@@ -17,11 +17,11 @@ from abstain.estimators.svm.one_class import OneClassSVM
 Array = NDArray[np.float64]
 
 FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of
+SINGULAR = 1e-8  # of k(x, x): keeps a matrix of kernel values of equal rows invertible
 FAR = 3.0  # standard deviations at which a cell is clipped
 ODD = 5.0  # those beyond which a cell does not stretch its column
 RIDGE = 0.01  # of the mean variance
-FOLDS = 3
-OUTER, UPPER = 0.01, 0.2  # shares of held-out rows that set the units of a residual and of each of the two parts
+OUTER, UPPER = 0.01, 0.2  # shares of the training rows that set the units of a residual and of each of the two parts
 SHORTEST = 0.02  # the mean excess of a part is at least this
 FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
 LONGEST = math.log(-math.log(FAINTEST))  # the logarithm of a distance that is never reached
@@ -115,30 +115,25 @@ class FittedDetector:
 
     @classmethod
     def of(cls, X: Array, origin: Array | None) -> FittedDetector:
-        """Fit to rows; the units come from rows that were held out in turn."""
-        fold = np.arange(len(X)) % FOLDS
-        parts = [cls._plain(X[fold != at], origin).parts(X[fold == at]) for at in range(FOLDS)]
-        residual, far = (np.concatenate(part) for part in zip(*parts, strict=True))
+        """Fit to rows; the units come from the sizes that each row has if it alone is left out."""
+        columns = Columns.of(X, origin)
+        z = columns.standardised(X)
+        clipped = z.clip(-FAR, FAR)
+        n, d = z.shape
+        covariance = clipped.T @ clipped / n
+        ridge = RIDGE * float(np.trace(covariance)) / d or 1.0
+        precision = np.linalg.inv(covariance + ridge * np.eye(d))
+        one_class = NoveltyDetector.part().fit(clipped)
+        residual = np.abs(_left_out(precision, z, clipped))
         rare = np.maximum(np.quantile(residual, 1.0 - OUTER, axis=0), np.sqrt((residual**2).mean(axis=0)))
         rare = np.where(rare > 0.0, rare, 1.0)
         units, excess = np.ones(2), np.full(2, SHORTEST)
-        for at, size in enumerate(((residual / rare).max(axis=1), far)):
-            upper = np.sort(size)[-1 - max(int(UPPER * len(X)), 3) :]
+        for at, size in enumerate(((residual / rare).max(axis=1), _distance_left_out(one_class.machine_, clipped))):
+            upper = np.sort(size)[-1 - max(int(UPPER * n), 3) :]
             if upper[0] > 0.0:
                 units[at] = upper[0]
                 excess[at] = max(float(np.log(upper[1:] / upper[0]).mean()), SHORTEST)
-        found = cls._plain(X, origin)
-        return cls(found.columns, found.residuals / rare, found.one_class, units, excess)
-
-    @classmethod
-    def _plain(cls, X: Array, origin: Array | None) -> FittedDetector:
-        columns = Columns.of(X, origin)
-        z = np.clip(columns.standardised(X), -FAR, FAR)
-        covariance = z.T @ z / len(z)
-        ridge = RIDGE * float(np.trace(covariance)) / z.shape[1] or 1.0
-        precision = np.linalg.inv(covariance + ridge * np.eye(z.shape[1]))
-        residuals = precision / np.sqrt(np.diag(precision))
-        return cls(columns, residuals, NoveltyDetector.part().fit(z), np.ones(2), np.ones(2))
+        return cls(columns, precision / (np.sqrt(np.diag(precision)) * rare), one_class, units, excess)
 
     @property
     def machine(self) -> Any:
@@ -180,6 +175,45 @@ class FittedDetector:
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
 
+def _left_out(precision: Array, z: Array, clipped: Array) -> Array:
+    """Return the residuals (P z)_j / P_jj^(1/2) of each row, with P of the other rows.
+
+    ::
+
+        P of the others = (n - 1) / n (P + (P c)(P c)' / (n - c.P c)),  c the row as it is in S
+    """
+    n = len(z)
+    own, moved = clipped @ precision, z @ precision
+    room = n - np.einsum("ij,ij->i", own, clipped)
+    moved += own * (np.einsum("ij,ij->i", own, z) / room)[:, np.newaxis]
+    return np.asarray(moved * math.sqrt(1.0 - 1.0 / n) / np.sqrt(np.diag(precision) + own * own / room[:, np.newaxis]))
+
+
+def _distance_left_out(machine: Any, z: Array) -> Array:
+    """Return the distance of each training row from the others.
+
+    ::
+
+        f_i without row i = f_i - beta_i span_i,   span_i = min |phi_i - sum_j c_j phi_j|^2,  sum_j c_j = 1
+
+    with j over the other rows whose coefficient is within its bounds, if leaving row i out moves no other row to a
+    bound or from it (Vapnik & Chapelle, Neural Computation 12, 2000).
+    """
+    within = machine.coef < (1.0 - RIDGE) * machine.coef.max()
+    K, m = machine.kernel(machine.vectors), int(within.sum())
+    spans = np.ones(len(K))
+    if m:
+        bordered = np.ones((m + 1, m + 1))
+        bordered[:m, :m] = K[np.ix_(within, within)] + SINGULAR * np.eye(m)
+        bordered[m, m] = 0.0
+        inverse = np.linalg.inv(bordered)
+        others = np.vstack([K[np.ix_(within, ~within)], np.ones(len(K) - m)])
+        spans[within], spans[~within] = 1.0 / np.diag(inverse)[:m], 1.0 - (others * (inverse @ others)).sum(axis=0)
+    score = machine.expansion(z)
+    score[machine.support] -= machine.coef * spans.clip(0.0, 1.0)
+    return np.asarray(np.sqrt(-np.log((score / machine.coef.sum()).clip(FAINTEST, 1.0))))
+
+
 class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
     """Score how unusual a row is: the default detector of `NoveltyRejector`.
 
@@ -193,7 +227,7 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
 
     The residual r_j is what the other columns do not explain of column j, so a column in another unit, or in the place
     of another one, shows even if it is within its range. The second part is the distance from all training rows; a
-    single cell can contribute little to it. The units are those of rows that were held out in turn: q_j is the size
+    single cell can contribute little to it. The units are those of training rows, each left out in turn: q_j is the size
     that one residual in a hundred exceeds, b the size of a part that one row in five exceeds, w the mean of
     log(size / b) over these rows, which is how slowly its tail falls (Hill's estimate): an odd value in a column with
     many odd values counts for little.
