@@ -71,7 +71,7 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
     --------
     >>> import numpy as np
     >>> import abstain
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(1000, 3))
     >>> y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
     >>> machine = abstain.RejectSVC(abstain.Costs(reject=0.2))

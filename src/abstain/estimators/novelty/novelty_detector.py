@@ -248,7 +248,7 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
     >>> height = np.linspace(1.5, 2.0, 100)
     >>> X = np.column_stack([height, 25 * height**2])
     >>> NoveltyDetector().fit(X, origin=np.zeros(2)).score_samples([[1.8, 81.0], [1.6, 100.0]]).round(1)
-    array([ -1. , -43.1])
+    array([ -1. , -39.1])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
