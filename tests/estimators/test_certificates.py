@@ -35,7 +35,7 @@ def clouds(n=200, d=3, seed=0):
     return np.round(64 * rows) / 64, y
 
 
-def products_of_distances(kernel, X, vectors, n_jobs=None):
+def products_of_distances(kernel, X, vectors, _=None):
     """rbf by |x|^2 - 2 x.y + |y|^2, from the origin."""
     products = (X @ vectors.T).toarray()
     squares = [np.asarray(rows.multiply(rows).sum(axis=1)).ravel() for rows in (X, vectors)]

@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScale
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import NoveltyRejector, OneClassSVM
+from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.preprocessing import default_pipeline
 
@@ -53,6 +54,24 @@ def test_residuals_are_those_of_a_ridge_regression_on_the_other_columns():
         beta = np.linalg.solve(covariance[np.ix_(others, others)] + ridge * np.eye(2), covariance[others, j])
         left, given = z[:, j] - z[:, others] @ beta, z @ now.residuals[:, j]
         np.testing.assert_allclose(given, left * (given[0] / left[0]), rtol=1e-8)
+
+
+def test_what_is_left_out_by_formula_is_what_a_fit_without_the_row_gives():
+    z = np.random.default_rng(0).normal(size=(90, 4)) @ np.diag([1.0, 0.5, 2.0, 1.0])
+    clipped = z.clip(-1.5, 1.5)
+    n, covariance = len(z), clipped.T @ clipped / len(z) + 0.05 * np.eye(4)
+    found = residuals_left_out(np.linalg.inv(covariance), z, clipped)
+    machine = OneClassSVM(nu=0.3, gamma=0.2).fit(z)
+    scores, with_it = scores_left_out(machine.machine_, z), machine.score_samples(z)
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        P = np.linalg.inv((n * covariance - np.outer(clipped[i], clipped[i])) / (n - 1))
+        np.testing.assert_allclose(found[i], P @ z[i] / np.sqrt(np.diag(P)), rtol=1e-9)
+        without = OneClassSVM(nu=0.3 * n / (n - 1), gamma=0.2).fit(z[others]).score_samples(z[i : i + 1])
+        assert scores[i] == pytest.approx(without[0], rel=0.1)
+    support = machine.support_
+    assert (scores[support] < 0.99 * with_it[support]).mean() > 0.5  # control: its own part shows
+    np.testing.assert_array_equal(np.delete(scores, support), np.delete(with_it, support))
 
 
 def test_a_broken_relation_is_unusual_within_the_range_of_every_column():

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from abstain.estimators.fitting.decide import FittedMixin, checked_rows, fitted
+from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM
 
 Array = NDArray[np.float64]
 
 FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of
-SINGULAR = 1e-8  # of k(x, x): keeps a matrix of kernel values of equal rows invertible
 FAR = 3.0  # standard deviations at which a cell is clipped
 ODD = 5.0  # those beyond which a cell does not stretch its column
 RIDGE = 0.01  # of the mean variance
@@ -124,11 +124,12 @@ class FittedDetector:
         ridge = RIDGE * float(np.trace(covariance)) / d or 1.0
         precision = np.linalg.inv(covariance + ridge * np.eye(d))
         one_class = NoveltyDetector.part().fit(clipped)
-        residual = np.abs(_left_out(precision, z, clipped))
+        residual = np.abs(residuals_left_out(precision, z, clipped))
         rare = np.maximum(np.quantile(residual, 1.0 - OUTER, axis=0), np.sqrt((residual**2).mean(axis=0)))
         rare = np.where(rare > 0.0, rare, 1.0)
         units, excess = np.ones(2), np.full(2, SHORTEST)
-        for at, size in enumerate(((residual / rare).max(axis=1), _distance_left_out(one_class.machine_, clipped))):
+        far = _distance(scores_left_out(one_class.machine_, clipped), one_class.machine_)
+        for at, size in enumerate(((residual / rare).max(axis=1), far)):
             upper = np.sort(size)[-1 - max(int(UPPER * n), 3) :]
             if upper[0] > 0.0:
                 units[at] = upper[0]
@@ -153,17 +154,16 @@ class FittedDetector:
         np.abs(residual, out=residual)
         z.clip(-FAR, FAR, out=z)
         if enough <= 0.0 or len(z) < FEW:
-            return residual, self._distance(z)
+            return residual, self._far(z)
         machine, w = self.machine, self.machine.coef / self.machine.coef.sum()
         q = float(w @ np.einsum("ij,ij->i", machine.vectors, machine.vectors))
         most = machine.kernel.gamma * (np.einsum("ij,ij->i", z, z) - z @ (2.0 * (w @ machine.vectors)) + q)
         far, open_rows = np.sqrt(most.clip(min=0.0)), np.flatnonzero(most >= (1.0 - ROUNDING) * enough**2)
-        far[open_rows] = self._distance(z[open_rows])
+        far[open_rows] = self._far(z[open_rows])
         return residual, far
 
-    def _distance(self, z: Array) -> Array:
-        near = self.one_class.score_samples(z) / self.machine.coef.sum() if len(z) else np.empty(0)
-        return np.asarray(np.sqrt(-np.log(near.clip(FAINTEST, 1.0))))
+    def _far(self, z: Array) -> Array:
+        return _distance(self.one_class.score_samples(z) if len(z) else np.empty(0), self.machine)
 
     def unusual(self, X: Array, above: float = 0.0) -> Array:
         """Return how unusual each row is, a positive number; not more than `above` is known of some that are not."""
@@ -175,42 +175,8 @@ class FittedDetector:
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
 
-def _left_out(precision: Array, z: Array, clipped: Array) -> Array:
-    """Return the residuals (P z)_j / P_jj^(1/2) of each row, with P of the other rows.
-
-    ::
-
-        P of the others = (n - 1) / n (P + (P c)(P c)' / (n - c.P c)),  c the row as it is in S
-    """
-    n = len(z)
-    own, moved = clipped @ precision, z @ precision
-    room = n - np.einsum("ij,ij->i", own, clipped)
-    moved += own * (np.einsum("ij,ij->i", own, z) / room)[:, np.newaxis]
-    return np.asarray(moved * math.sqrt(1.0 - 1.0 / n) / np.sqrt(np.diag(precision) + own * own / room[:, np.newaxis]))
-
-
-def _distance_left_out(machine: Any, z: Array) -> Array:
-    """Return the distance of each training row from the others.
-
-    ::
-
-        f_i without row i = f_i - beta_i span_i,   span_i = min |phi_i - sum_j c_j phi_j|^2,  sum_j c_j = 1
-
-    with j over the other rows whose coefficient is within its bounds, if leaving row i out moves no other row to a
-    bound or from it (Vapnik & Chapelle, Neural Computation 12, 2000).
-    """
-    within = machine.coef < (1.0 - RIDGE) * machine.coef.max()
-    K, m = machine.kernel(machine.vectors), int(within.sum())
-    spans = np.ones(len(K))
-    if m:
-        bordered = np.ones((m + 1, m + 1))
-        bordered[:m, :m] = K[np.ix_(within, within)] + SINGULAR * np.eye(m)
-        bordered[m, m] = 0.0
-        inverse = np.linalg.inv(bordered)
-        others = np.vstack([K[np.ix_(within, ~within)], np.ones(len(K) - m)])
-        spans[within], spans[~within] = 1.0 / np.diag(inverse)[:m], 1.0 - (others * (inverse @ others)).sum(axis=0)
-    score = machine.expansion(z)
-    score[machine.support] -= machine.coef * spans.clip(0.0, 1.0)
+def _distance(score: Array, machine: Any) -> Array:
+    """Return (-log f)^(1/2) from scores f times the sum of the coefficients."""
     return np.asarray(np.sqrt(-np.log((score / machine.coef.sum()).clip(FAINTEST, 1.0))))
 
 
@@ -227,8 +193,8 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
 
     The residual r_j is what the other columns do not explain of column j, so a column in another unit, or in the place
     of another one, shows even if it is within its range. The second part is the distance from all training rows; a
-    single cell can contribute little to it. The units are those of training rows, each left out in turn: q_j is the size
-    that one residual in a hundred exceeds, b the size of a part that one row in five exceeds, w the mean of
+    single cell can contribute little to it. The units are those of training rows, each left out: q_j is the size that
+    one residual in a hundred exceeds, b the size of a part that one row in five exceeds, w the mean of
     log(size / b) over these rows, which is how slowly its tail falls (Hill's estimate): an odd value in a column with
     many odd values counts for little.
 
