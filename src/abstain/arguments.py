@@ -169,7 +169,9 @@ def is_dask(values: Any) -> bool:
 
 
 def refuse_dask_frame(values: Any) -> None:
-    """Raise an error for a data frame of dask, which scikit-learn would load into memory."""
+    """Raise an error for a data frame of dask, which scikit-learn would load into memory, or a lazy one of polars."""
+    if type(values).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame of polars, which has no rows yet; pass X.collect().")
     if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
         raise TypeError(
             f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "

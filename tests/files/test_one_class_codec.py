@@ -29,6 +29,7 @@ def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
         np.testing.assert_array_equal(getattr(saved, method)(X), getattr(loaded, method)(X), strict=True)
 
 
+@pytest.mark.filterwarnings("ignore:no machine separates")
 def test_a_precomputed_kernel_names_and_pipelines(data, tmp_path):
     X = data[0]
     gram = X @ X.T
@@ -40,6 +41,7 @@ def test_a_precomputed_kernel_names_and_pipelines(data, tmp_path):
     assert_same(pipeline.score_samples(X), again(pipeline, tmp_path).score_samples(X))
 
 
+@pytest.mark.filterwarnings("ignore:no machine separates")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("settings", [{"nu": 1.0}, {"nu": 1e-9}, {"max_iter": 1}, {"tol": 1e-15}], ids=repr)
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -61,6 +63,7 @@ def test_a_rejector_cannot_be_around_one(rejector, forge):
         opened(forge(rejector, field("classifier/kind", "OneClassSVM")))
 
 
+@pytest.mark.filterwarnings("ignore:no machine separates")
 def test_a_callable_kernel_is_refused(data, tmp_path):
     with pytest.raises(ValueError, match="is a function, but a model file can contain only numbers"):
         save(OneClassSVM(kernel=lambda A, B: A @ B.T).fit(data[0]), tmp_path / "model")

@@ -18,6 +18,7 @@ from abstain.losses.margin_loss import MarginLoss
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
+ROUNDED = 1e-12  # share of the largest coefficient below which one inside its box is a rounding error
 UNBALANCED = 1e-10
 
 
@@ -169,9 +170,12 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     """Return coefficients inside their boxes that sum to the total; otherwise the dual value would not be a bound.
 
     If the total is 0, the class with the larger sum is shrunk; otherwise all rows that can move do. Coefficients that
-    are feasible up to rounding stay as they are, on the breakpoints where they rest.
+    are feasible up to rounding stay as they are, on the breakpoints where they rest; what rounding left of a
+    coefficient that is 0 makes no support vector.
     """
     top = problem.breakpoint(problem.loss.n_knots)
+    size = np.abs(beta)
+    beta = np.where((size <= ROUNDED * size.max(initial=0.0)) & (size < top), 0.0, beta)
     g = np.minimum(np.maximum(problem.sign * beta, 0.0), top)
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
     if problem.total != 0.0:

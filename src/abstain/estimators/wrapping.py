@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
-from abstain.arguments import row_weights
+from abstain.arguments import refuse_dask_frame, row_weights
 from abstain.estimators.fitting.parameters import Method
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
@@ -45,10 +45,21 @@ class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Names of the features of the fitted classifier, if it has them."""
         return self.estimator_.feature_names_in_
 
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features of the fitted classifier, if it has them, by which `RFE` chooses features."""
+        return self.estimator_.coef_
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importances of the features of the fitted classifier, if it has them."""
+        return self.estimator_.feature_importances_
+
     def _checked_rows(
         self, X: Any, sample_weight: Any, groups: Any, *, tune: bool = False, fits: bool = True
     ) -> tuple[NDArray[np.float64] | None, Groups | None, dict[str, Any]]:
         """Check weights and groups; return them, and what the classifier's `fit` takes of them if it is fitted."""
+        refuse_dask_frame(X)
         n = number_of_rows(X)
         weight, checked = row_weights(sample_weight, n), row_groups(groups, n)
         return weight, checked, self._fit_parameters(weight, checked, tune=tune) if fits else {}

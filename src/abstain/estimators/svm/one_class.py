@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils._param_validation import Interval
 
-from abstain.arguments import is_dask, refuse_dask, row_weights
+from abstain.arguments import is_dask, refuse_dask, row_weights, warn_caller
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.fitting.decide import ProvenMixin, checked_rows, fitted
@@ -29,6 +29,11 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.one_class import OneClassSMO
 
 SHARED = ("kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "time_limit", "n_jobs", "verbose")
+NULL = 1e-12  # share of the largest possible ||h||^2 below which h is 0, up to rounding
+NO_MACHINE = (
+    "no machine separates these rows from the origin, so that all scores are 0 up to rounding and their signs mean "
+    "nothing: a weighted mean of the rows is the origin of kernel={!r}. Use kernel='rbf', or rows that are not centred."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,9 @@ class OneClassSVM(
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
     is the sum of the weights s: at most a share `nu` of the training rows scores below the offset, and at least a share
     `nu` are support vectors. The machine is the same as scikit-learn's ``OneClassSVM``, with a certificate.
+
+    If no h separates the rows from the origin of the kernel's features, as with the linear kernel on centred rows, h is
+    0 and its scores are rounding errors; a warning says so.
 
     Parameters
     ----------
@@ -88,6 +96,8 @@ class OneClassSVM(
     ----------
     support_, support_vectors_ : ndarray
         Indices of the support vectors among the training rows, and the vectors.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
     dual_coef_ : ndarray of shape (1, n_SV)
         Their coefficients, from 0 to the row's weight; their sum is nu times the sum of the weights.
     intercept_ : ndarray of shape (1,)
@@ -154,18 +164,24 @@ class OneClassSVM(
         """
         refuse_dask(X, "OneClassSVM", "fit it on some of the rows")
         checked = copy(self)  # so that a fit that fails changes nothing
-        posed, unit = self._posed(checked, X, sample_weight)
+        posed, unit, largest = self._posed(checked, X, sample_weight)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
             found = solved(OneClassSMO(**self._settings(task, self.time_limit)), posed, None)
         finally:
             task.end_line()
-        self._store(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
+        proof = found.proof(self.tol)
+        if 2.0 * abs(proof.dual_objective) <= NULL * largest:
+            warn_caller(NO_MACHINE.format(self.kernel))
+        self._store(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), proof)))
         task.end()
         return self
 
-    def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float]:
-        """Return the problem, and the unit of its weights, which makes the scores about 1: `tol` is a share of them."""
+    def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float, float]:
+        """Return the problem, the unit of its weights, and the largest ``||h||^2`` that there could be.
+
+        The unit makes the scores about 1: `tol` is a share of them.
+        """
         named = None if callable(self.kernel) else Kernel(self.kernel)
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(checked, X, dense=dense, reset=True)
@@ -182,7 +198,7 @@ class OneClassSVM(
         # have none small. A weight of the total itself would leave the offset free between the two lowest scores.
         weight = np.minimum(weight[kept], 2.0 * total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
-        return Posed(problem, rows, kernel, kept, as_posed), unit
+        return Posed(problem, rows, kernel, kept, as_posed), unit, (total / unit) ** 2 * float(size.max())
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return how usual each row is: the machine's score without the offset, larger where the training rows lie.
@@ -213,6 +229,11 @@ class OneClassSVM(
         if is_dask(X):
             return lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
         return machine.score(self._checked(X), self.n_jobs)
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """The number of support vectors, in an array as of scikit-learn's ``OneClassSVM``."""
+        return np.array([len(self.support_)], dtype=np.int32)
 
     @property
     def offset_(self) -> float:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import refuse_dask
+from abstain.arguments import is_dask, refuse_dask
 from abstain.costs.per_row import row_table
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -262,6 +262,11 @@ class ThresholdRejector(TunedDecisions):
         weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
+        if weight is not None and not weight.all() and isinstance(self.cv, Integral) and not (prefit or is_dask(X)):
+            present = np.flatnonzero(weight)  # as if the others were not there, in the folds of a sigmoid too
+            X, y, code, weight = (_safe_indexing(one, present) for one in (X, y, code, weight))
+            groups = None if groups is None else groups[present]
+            parameters = {name: _safe_indexing(value, present) for name, value in parameters.items()}
         if by_class and weight is not None:
             weight = np.sign(weight)
         self._fitted_ = Fitting(self, request, labels, X, y, groups, parameters, code, weight).tuned()
