@@ -13,8 +13,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -160,6 +161,13 @@ def some(names: Sequence[Any], most: int = 5) -> str:
     """The first few names in a message, and how many more there are."""
     shown = ", ".join(repr(name[:40] if isinstance(name, str) else name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def meant(name: str, known: Iterable[Any]) -> str:
+    """What was probably meant, as the end of a sentence; empty if no known name is like it."""
+    names = {str(one).strip().lower(): one for one in known}
+    found = get_close_matches(name.strip().lower(), names, 1)
+    return f"; did you mean {names[found[0]]!r}?" if found else ""
 
 
 def listed(names: Sequence[Any]) -> str:

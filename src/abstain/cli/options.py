@@ -155,7 +155,8 @@ SECTIONS: dict[str, dict[str, Option]] = {
     },
     "Table": {
         "ignore": option(TEXTS, "COL", "Columns to leave out, with commas; may be repeated."),
-        "categorical": option(TEXTS, "COL", "A numeric column to treat as categories; may be repeated."),
+        "keep": option(TEXTS, "COL", "A text column to keep although it differs in nearly every row; may be repeated."),
+        "categorical": option(TEXTS, "COL", "Numeric columns to treat as categories, with commas."),
         "groups": option(TEXT, "COL", "A column of groups, such as patients, that folds never split; not a feature."),
         "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
         "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),

@@ -106,6 +106,7 @@ def test_json_counts(tmp_path, table, model):
     counts = {"output": str(out), "rows": 80, "rejected": rejected, "reject_rate": rejected / 80}
     counts |= {"ambiguous": rejected, "novel": 0}
     named = {"score": "log-odds of 'yes', the class that sorts last", "negative_class": "no", "positive_class": "yes"}
+    named["a_false_negative_is"] = "deciding 'no' for a row of 'yes'"
     drift = counted.pop("drift")
     assert (drift["drifted"], drift["differences"]) == (False, [])
     nothing = {name: [] for name in ("unseen_categories", "outside_the_range", "newly_missing")}
@@ -130,6 +131,7 @@ def test_what_was_written_is_confirmed(tmp_path, table, model):
         "score": "log-odds of 'yes', the class that sorts last",
         "negative class": "no",
         "positive class": "yes",
+        "a false negative is": "deciding 'no' for a row of 'yes'",
     }
     assert result.stderr == ""
     piped = run("predict", model, table)

@@ -53,7 +53,7 @@ FAULTS = {
 @pytest.mark.parametrize(("content", "text"), FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("command", ["fit", "evaluate", "predict"])
 def test_a_fault_is_named_with_its_place(tmp_path, model, content, text, command):
-    data, out = tmp_path / "data.csv", tmp_path / "out"
+    data, out = tmp_path / "data.csv", tmp_path / "out.csv"
     data.write_bytes(content)
     arguments = {"fit": (data, *FIT, "-o", out), "evaluate": (model, data), "predict": (model, data, "-o", out)}
     result = run(command, *arguments[command])

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.cli.exit_codes import DataError
+from abstain.cli.exit_codes import DataError, Note
 from abstain.cli.input.mapped_rows import ParquetRows, read_mapped
 from abstain.cli.input.training_table import TableOptions
 from abstain.cli.options import Given
@@ -117,9 +117,12 @@ def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
     table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
     paths = written(table, tmp_path)
     with pytest.raises(DataError, match="300 distinct texts, more than 100; pass --ignore 'city'"):
-        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["day"])))
+        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["day"], keep=["city"])))
+    with pytest.warns(Note, match="column 'city' has another text in nearly every row"):
+        left = read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["day"])))
+    assert "city" not in left.categorical
     with pytest.raises(DataError, match="'half' of --categorical has fractions"):
-        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["city", "day"], categorical=["half"])))
+        read_mapped(paths, tmp_path, TableOptions(Given(target="label", ignore=["city, day"], categorical=["half"])))
     options = {"dates": "days", "missing_value": ["7"], "categorical": ["age"], "ignore": ["city"]}
     found = read_mapped(paths, tmp_path, TableOptions(Given(target="label", **options)))
     assert (found.numeric, found.categorical) == (["size", "same", "day", "half"], ["age"])

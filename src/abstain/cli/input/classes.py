@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.exit_codes import DataError, UsageError, meant
 from abstain.cli.options import Given
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable
@@ -61,7 +61,8 @@ def checked_classes(
     if pos_label is None:
         return classes[0], classes[1]
     if pos_label not in classes:
-        raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {classes[0]!r} and {classes[1]!r}.")
+        known = f"{classes[0]!r} and {classes[1]!r}{meant(pos_label, classes) or '.'}"
+        raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {known}")
     return next(label for label in classes if label != pos_label), pos_label
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.exit_codes import DataError, UsageError, listed, meant
 from abstain.cli.input.columns import features
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
@@ -107,8 +107,8 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
     else:
         rejects = _without_class(path, names, classes)
     if unknown := [name for name in rejects if name not in names]:
-        known = ", ".join(names)
-        raise UsageError(f"--reject-actions {handed_on!r}: {unknown[0]!r} is not one of the actions {known}.")
+        known, end = ", ".join(names), meant(unknown[0], names) or "."
+        raise UsageError(f"--reject-actions {handed_on!r}: {unknown[0]!r} is not one of the actions {known}{end}")
     try:
         return Actions(read, rejects=rejects)
     except ValueError as error:

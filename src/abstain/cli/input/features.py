@@ -38,7 +38,7 @@ TIMES = {
 
 
 def read_features(
-    table: InputTable, batch: Batch, names: Sequence[str], codes: Collection[str]
+    table: InputTable, batch: Batch, names: Sequence[str], codes: Collection[str], keep: Collection[str] = ()
 ) -> tuple[pl.DataFrame, list[str], list[str], CellPlan]:
     """Read columns as numbers and texts, with warnings of what may not be what it seems.
 
@@ -50,6 +50,8 @@ def read_features(
         The features.
     codes : collection of str
         Those that are categories, whatever their cells are.
+    keep : collection of str
+        Those that are features although nearly every row has another text; others of this kind are left out.
 
     Returns
     -------
@@ -65,8 +67,19 @@ def read_features(
     numbers, dates, texts = ([name for name in names if kinds[name] == kind] for kind in (NUMBERS, DATES, CATEGORIES))
     numeric, plan = [name for name in names if kinds[name] != CATEGORIES], _cell_plan(table, batch, dates)
     X = features(table, batch, numeric, texts, plan)
+    if named := [name for name in texts if name not in (*codes, *keep) and _names_rows(X[name])]:
+        for name in named:
+            text = f"column {name!r} has another text in nearly every row, as an identifier has, and is left out"
+            text += f"; pass --ignore {name!r} to say so, or --keep {name!r} to keep it."
+            warnings.warn(text, Note, stacklevel=2)
+        X, texts = X.drop(named), [name for name in texts if name not in named]
     _suspect(X, numbers, dates, [name for name in texts if name not in codes], batch.frame)
     return X, numeric, texts, plan
+
+
+def _names_rows(column: pl.Series) -> bool:
+    """Whether nearly every row has another text."""
+    return (count := column.n_unique()) >= NAMED and count > 0.9 * len(column)
 
 
 def _cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
@@ -139,12 +152,6 @@ def _suspect(
             text = f"column {name!r} has a different whole number in each row; if it names the row, pass --ignore"
             warnings.warn(f"{text} {name!r}.", Note, stacklevel=2)
     for name in categorical:
-        count = X[name].n_unique()
-        if count >= NAMED and count > 0.9 * X.height:
-            _warn(
-                f"column {name!r} has {count} different texts in {X.height} rows; if it is an identifier of the "
-                f"row, pass --ignore {name!r}."
-            )
         _suspect_times(X[name])
 
 

@@ -83,7 +83,9 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
             f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
         )
     _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
-    rows = ParquetRows.of(table, options.features(table), about["y"], present, categorical=options.categorical)
+    rows = ParquetRows.of(
+        table, options.features(table), about["y"], present, categorical=options.categorical, keep=options.keep
+    )
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
         raise UsageError(
@@ -136,6 +138,7 @@ class ParquetRows:
         chosen: NDArray[np.bool_],
         *,
         categorical: Collection[str] = (),
+        keep: Collection[str] = (),
     ) -> Self:
         """Fit the preprocessing to these columns; `y` are the labels of the rows chosen, `categorical` are codes."""
         classes, plan = len({*y.tolist()}), CellPlan(missing=table.notation.missing)
@@ -145,7 +148,9 @@ class ParquetRows:
                 batch = table.whole([name]).only(chosen)
                 if name in categorical:
                     _check_whole(table, batch.frame[name])
-                cells, *_, found = read_features(table, batch, [name], categorical)
+                cells, *_, found = read_features(table, batch, [name], categorical, keep)
+                if not cells.width:  # it names the rows
+                    continue
                 first = found.day_first if plan.day_first is None else plan.day_first
                 plan = replace(plan, dates=(*plan.dates, *found.dates), day_first=first)
                 if cells[name].n_unique() == classes:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.exit_codes import DataError, UsageError, listed, meant
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
 from abstain.cli.tables.notation import Notation
@@ -93,7 +93,9 @@ class FittedModel(FittedClassifier):
     def named(self) -> dict[str, Any]:
         """What the score means, the classes and the actions, for the facts that commands print."""
         if self.positive is not None and not self.actions:
-            return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
+            classes = {"negative class": self.negative, "positive class": self.positive}
+            missed = f"deciding {str(self.negative)!r} for a row of {str(self.positive)!r}"
+            return {"score": self.score_means, **classes, "a false negative is": missed}
         found: dict[str, Any] = {"classes": [str(label) for label in self.classes], "score": self.score_means}
         return found | ({"actions": self.actions} if self.actions else {})
 
@@ -133,7 +135,7 @@ class FittedModel(FittedClassifier):
             if label not in known:
                 raise DataError(
                     f"{table.place(batch.places[at])}, column {target!r}: {label!r} is not one of the model's classes, "
-                    f"{listed(self.classes)}; correct it or remove the row."
+                    f"{listed(self.classes)}; correct it or remove the row{meant(str(label), known) or '.'}"
                 )
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 

@@ -140,15 +140,14 @@ class TableOptions:
         How the table is written.
     memory : float
         Memory that the table and the fit may use beyond that of the program, in MB; half of the machine's by default.
-    categorical, ignore : tuple of str
-        Numeric columns to treat as categories, and columns to leave out.
+    categorical, ignore, keep : tuple of str
+        Numeric columns to treat as categories, columns to leave out, and columns to keep that seem to name the rows.
     own : list of str
         The columns of the labels and, if there is one, of the groups, which are not features.
     """
 
     def __init__(self, given: Given) -> None:
         self.given, self.costs, self.notation = given, CostOptions(given), given.notation
-        self.categorical, self.ignore = (tuple(names or ()) for names in (given.categorical, given.ignore))
         self.memory: float = given.max_memory or half_of_the_memory()
         self.own: list[str] = [name for name in (given.target, given.groups) if name is not None]
 
@@ -159,7 +158,15 @@ class TableOptions:
     def check(self, table: InputTable) -> None:
         """Raise an error if a column that an option names does not exist or has two purposes."""
         given, priced = self.given, self.costs.columns(table.columns)
-        asked = {"--target": self.own[:1], "--categorical": self.categorical, "--ignore": self.ignore}
+        self.categorical, self.ignore, self.keep = (
+            _each(names, table.columns) for names in (given.categorical, given.ignore, given.keep)
+        )
+        asked = {
+            "--target": self.own[:1],
+            "--categorical": self.categorical,
+            "--ignore": self.ignore,
+            "--keep": self.keep,
+        }
         for option, names in (asked | {"--groups": self.own[1:], "a column of costs": priced}).items():
             table.check_has(names, option)
         if given.target in priced:
@@ -202,10 +209,18 @@ def read_training(path: Path, options: TableOptions) -> TrainingTable:
         wanted = [name for name in table.columns if name not in options.ignore or name in others]
         batch = _whole(table, wanted, options.memory)
     batch, _, costs, about = options.labelled(table, batch)
-    X, numeric, texts, plan = read_features(table, batch, options.features(table), options.categorical)
+    X, numeric, texts, plan = read_features(table, batch, options.features(table), options.categorical, options.keep)
+    if not X.width:
+        raise DataError(f"{path} has no column besides those that are left out; keep one of them with --keep.")
     suspect_copies(X, about["y"])
     left, plan = left_by_rows(X, numeric, texts, options.memory), replace(plan, costs=costs)
     return TrainingTable(X=X, numeric=numeric, categorical=texts, plan=plan, memory=left, **about)
+
+
+def _each(names: Sequence[str] | None, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that an option names, one at a time or several with commas."""
+    parts = ([text] if text in columns else text.split(",") for text in names or ())
+    return tuple(part if part in columns else part.strip() for several in parts for part in several)
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:

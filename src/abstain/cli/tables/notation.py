@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from abstain.cli.exit_codes import UsageError
+from abstain.cli.exit_codes import UsageError, meant
 from abstain.cli.tables.encoding import checked_encoding
 
 NEARLY = 0.9  # share of the cells of a column that decides what it contains
@@ -64,7 +64,7 @@ class Notation:
                 f"--thousands {thousands!r} must be one of , . ' or space, and differ from --decimal {decimal}"
             )
         if dates is not None and dates not in DATES:
-            raise UsageError(f"--dates {dates!r} must be days, day-first or month-first.")
+            raise UsageError(f"--dates {dates!r} must be days, day-first or month-first{meant(dates, DATES) or '.'}")
         plain = [re.sub(r"^([+-]?\d*),(\d+)$", r"\1.\2", text) if decimal == "," else text for text in missing or ()]
         return cls(checked_encoding(encoding), decimal, between, dates, tuple(dict.fromkeys(plain)))
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, some
+from abstain.cli.exit_codes import DataError, meant, some
 from abstain.cli.progress import progress
 from abstain.cli.tables import encoding
 from abstain.cli.tables.csv_records import Records, open_bytes, peeked
@@ -101,7 +101,8 @@ class InputTable:
         for name in names:
             if name not in present:
                 raise DataError(
-                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}."
+                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}"
+                    f"{meant(name, self.columns) or '.'}"
                 )
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from abstain.candidates.machines import BEST, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
-from abstain.cli.exit_codes import UsageError
+from abstain.cli.exit_codes import UsageError, meant
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB
@@ -40,7 +40,10 @@ def checked_machine(name: str) -> str:
     """Return the machine of `fit`; an unknown one is an error."""
     if name not in (*NAMES, LINEAR, BEST):
         known = ", ".join((*NAMES, LINEAR))
-        raise UsageError(f"--machine {name!r} must be one of {known}, or {BEST}, which chooses among the first four.")
+        raise UsageError(
+            f"--machine {name!r} must be one of {known}, or {BEST}, which chooses among the first four"
+            f"{meant(name, (*NAMES, LINEAR, BEST)) or '.'}"
+        )
     return name
 
 
@@ -50,7 +53,8 @@ def checked_machines(text: str) -> tuple[str, ...]:
     if unknown := [name for name in given if name not in (*names, ALL)]:
         known = ", ".join(names)
         raise UsageError(
-            f"--machine {text!r}: {unknown[0]!r} must be one of {known}; separate several with commas, or pass {ALL}."
+            f"--machine {text!r}: {unknown[0]!r} must be one of {known}; separate several with commas, or pass {ALL}"
+            f"{meant(unknown[0], (*names, ALL)) or '.'}"
         )
     wanted = {*given, *(NAMES if ALL in given else ())}
     return tuple(name for name in names if name in wanted)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from abstain.candidates.machines import BEST, SVM, machine_of
-from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.exit_codes import DataError, UsageError, meant
 from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable, fit_to
@@ -36,7 +36,7 @@ def checked_training(given: Given) -> Given:
     """Return the options with the values of C and gamma to try; an option that does not apply is an error."""
     Cs, gammas = _grid("C", given.Cs, given.C), _grid("gamma", given.gammas, given.gamma, ("scale", "auto"))
     if given.search not in SEARCHES:
-        raise UsageError(f"--search={given.search} must be auto, full or halving.")
+        raise UsageError(f"--search={given.search} must be auto, full or halving{meant(given.search, SEARCHES) or '.'}")
     stated = given.stated("C", "gamma", "Cs", "gammas", *([] if given.search == "auto" else ["search"]))
     taken = {SVM: (*stated,), LINEAR: ("--C", "--Cs"), BEST: ("--Cs", "--gammas", "--search")}  # best tries the svm
     for option in stated:
