@@ -153,6 +153,7 @@ def test_a_guard_that_cannot_act_rejects_nothing():
     assert not assert_alike(model, to_onnx(model), 10 * X, {"X": 10 * X}).any()
 
 
+@pytest.mark.filterwarnings("ignore:no machine separates")
 @pytest.mark.parametrize("detector", [OneClassSVM(nu=0.2), OneClassSVM(kernel="linear")], ids=repr)
 def test_a_machine_of_one_class_that_was_asked_for(detector):
     X, y = patients()

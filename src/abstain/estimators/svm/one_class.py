@@ -29,7 +29,7 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.one_class import OneClassSMO
 
 SHARED = ("kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "time_limit", "n_jobs", "verbose")
-NULL = 1e-12  # share of the largest possible ||h||^2 below which h is 0, up to rounding
+NULL = 1e-6  # share of the largest possible ||h|| below which h is 0, up to rounding
 NO_MACHINE = (
     "no machine separates these rows from the origin, so that all scores are 0 up to rounding and their signs mean "
     "nothing: a weighted mean of the rows is the origin of kernel={!r}. Use kernel='rbf', or rows that are not centred."
@@ -171,14 +171,14 @@ class OneClassSVM(
         finally:
             task.end_line()
         proof = found.proof(self.tol)
-        if 2.0 * abs(proof.dual_objective) <= NULL * largest:
+        if math.sqrt(2.0 * abs(proof.dual_objective)) <= NULL * largest:
             warn_caller(NO_MACHINE.format(self.kernel))
         self._store(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), proof)))
         task.end()
         return self
 
     def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float, float]:
-        """Return the problem, the unit of its weights, and the largest ``||h||^2`` that there could be.
+        """Return the problem, the unit of its weights, and the largest ``||h||`` that there could be.
 
         The unit makes the scores about 1: `tol` is a share of them.
         """
@@ -198,7 +198,7 @@ class OneClassSVM(
         # have none small. A weight of the total itself would leave the offset free between the two lowest scores.
         weight = np.minimum(weight[kept], 2.0 * total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
-        return Posed(problem, rows, kernel, kept, as_posed), unit, (total / unit) ** 2 * float(size.max())
+        return Posed(problem, rows, kernel, kept, as_posed), unit, total / unit * math.sqrt(float(size.max()))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return how usual each row is: the machine's score without the offset, larger where the training rows lie.
