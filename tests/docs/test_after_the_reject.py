@@ -1,0 +1,48 @@
+"""The page on what comes after the reject: its scripts and commands run in order, and print what it shows."""
+
+import contextlib
+import re
+import shlex
+
+import pytest
+
+from cli.running import run
+from docs.pages import DOCS
+
+PAGE = (DOCS / "after_the_reject.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def told(page, folder):
+    """Run the blocks of a page as a reader does; pairs of what a block of commands printed and what the page shows."""
+    names, printed, pairs = {}, None, []
+    with contextlib.chdir(folder):
+        for kind, block in BLOCK.findall(page):
+            if kind == "python":
+                exec(compile(block, "page", "exec"), names)  # noqa: S102 - our own text, and the point of the test
+            elif kind == "console":
+                lines = [line.removeprefix("$ ") for line in block.splitlines()]
+                assert all(line.startswith("abstain ") for line in lines)
+                results = [run(*shlex.split(line)[1:]) for line in lines]
+                assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * len(lines)
+                printed = results[-1].stdout
+            else:
+                pairs.append((printed, block))
+    return pairs
+
+
+@pytest.mark.long
+def test_the_page_shows_what_its_commands_print(tmp_path):
+    pairs = told(PAGE, tmp_path)
+    assert len(pairs) >= 4
+    for printed, shown in pairs:
+        assert printed == shown
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+def test_a_page_that_shows_something_else_is_found(tmp_path):
+    page = '```python\nimport pathlib\npathlib.Path("t.csv").write_text("a,y\\n1,0\\n")\n```\n'
+    page += "```console\n$ abstain --version\n```\n```text\nabstain 0.0\n```\n"
+    ((printed, shown),) = told(page, tmp_path)
+    assert (tmp_path / "t.csv").exists()
+    assert printed != shown
