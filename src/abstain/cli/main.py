@@ -16,7 +16,7 @@ import typer
 
 from abstain.cli.exit_codes import exit_on_error, own_process
 from abstain.cli.help import Sectioned
-from abstain.cli.options import FILE, NOTATION, OPTIONS, ROWS, SECTIONS, Given, Option, argument, option
+from abstain.cli.options import FILE, FLOAT, NOTATION, OPTIONS, ROWS, SECTIONS, Given, Option, argument, option
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -110,9 +110,7 @@ def fit() -> None:
 @command_of(
     *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "prefix", "spreadsheet_safe"),
     *(*NOTATION, "json", "force"),
-    output=option(
-        FILE, "TABLE", "File to write, .csv, .xlsx or .parquet; CSV on standard output if not given.", "--output", "-o"
-    ),
+    output=option(FILE, "TABLE", "A .csv, .xlsx or .parquet; CSV on standard output if not given.", "--output", "-o"),
 )
 def predict() -> None:
     """Write each row with the model's answer.
@@ -151,23 +149,23 @@ def audit() -> None:
     *("data", *LEARNING, "novelty", "folds"),
     output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     machine=option(
-        str,
-        "NAMES",
-        "Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; all "
-        "stands for the first four.",
-        default="all",
+        str, "NAMES", "With commas: svm, logistic, forest, boosting, linear, best; all: the first four.", default="all"
     ),
-    novelty=option(
-        float | None,
-        "RATE",
-        "Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
-        "largest share of rows like these that it rejects.",
-    ),
+    novelty=option(FLOAT, "RATE", "Compare with a guard as in fit: the largest share of usual rows that it rejects."),
 )
 def compare() -> None:
     """Compare all rules and machines on your data.
 
     Cross-validated mean costs, with intervals and a verdict.
+    """
+
+
+@command_of("model", "data", *NOTATION, "json")
+def drift() -> None:
+    """Test whether rows are together like the training rows.
+
+    The scores of the guard, its share of novel rows, the decisions, missing cells and categories are compared with the
+    training rows. p-values are corrected for the number of tests.
     """
 
 

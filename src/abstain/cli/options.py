@@ -78,138 +78,71 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "false_positive": option(FLOAT, "COST", "Cost of deciding a negative row positive; 1 if not given."),
         "false_negative": option(FLOAT, "COST", "Cost of deciding a positive row negative; 1 if not given."),
         "reject": option(TEXT, "COST", "Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
-        "report": option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
-        "review": option(
-            FILE,
-            "FILE",
-            "Also write the rejected rows for people to review, as a workbook (.xlsx) or a .csv.",
-            "--review",
-        ),
-        "capacity": option(
-            int | None,
-            "ROWS",
-            "The most rows that people can review: the others get the model's answer, those whose review saves least.",
-        ),
-        "audit": option(
-            int,
-            "ROWS",
-            "Rows that the model answers, drawn at random into the review file, to learn how often it is wrong there.",
-            default=0,
-        ),
-        "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines.", "--id"),
+        "report": option(FILE, "HTML", "Also write a report as one HTML file."),
+        "review": option(FILE, "FILE", "Also write the rejected rows for people to review, .xlsx or .csv."),
+        "capacity": option(int | None, "ROWS", "The most rows that people can review; the model answers the others."),
+        "audit": option(int, "ROWS", "Rows that the model answers, drawn at random into the review file.", default=0),
+        "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines."),
         "cases": _input_file("The rows that were predicted: are they together like the training rows?"),
         "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
         "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
-        "csv": option(
-            FILE, "FILE", "Only write the biopsies as FILE, .csv, .xlsx or .parquet, and as FILE with _new in its name."
-        ),
+        "csv": option(FILE, "FILE", "Only write the biopsies, as .csv, .xlsx or .parquet: FILE, and one with _new."),
     },
     "Costs": {
         "cost_matrix": _input_file(
-            "Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
+            "Error costs by class as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
         ),
-        "actions": _input_file(
-            "Actions instead of answers, as a CSV: their names, then the cost of each by class (action,good,bad)."
-        ),
-        "reject_actions": option(
-            TEXT, "NAMES", "The actions that hand the case on, with commas; or a column 'rejects'."
-        ),
+        "actions": _input_file("Actions instead of answers as a CSV: names, then costs by class (action,good,bad)."),
+        "reject_actions": option(TEXT, "NAMES", "The actions that hand the case on, with commas."),
         "reject_label": option(TEXT, "LABEL", 'Label of a reject; "reject" by default.'),
         "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),
-        "false_negative_column": option(
-            TEXT, "COL", "Column with each row's cost of a false negative, such as an amount."
-        ),
+        "false_negative_column": option(TEXT, "COL", "Column with each row's cost of a false negative."),
         "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
-        "row_costs": option(
-            TEXT,
-            "PREFIX",
-            "Columns PREFIXCLASS:ACTION with each row's cost of an answer, a reject or an action; they are not "
-            "features, and other costs are those that the options state.",
-        ),
+        "row_costs": option(TEXT, "PREFIX", "Columns PREFIXCLASS:ACTION with each row's cost of an action."),
     },
     "Limits on rejects and errors": {
-        "reject_rate": option(
-            TEXTS,
-            "SHARE",
-            "Instead of costs: the largest share of rows to reject as ambiguous, without novel rows (--novelty); or "
-            "CLASS=SHARE, repeated.",
-        ),
-        "max_error": option(
-            TEXTS, "SHARE", "Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
-        ),
-        "class_error": option(
-            TEXTS,
-            "RATE",
-            "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
-        ),
-        "confidence": option(
-            float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999
-        ),
-        "novelty": option(
-            FLOAT,
-            "RATE",
-            "Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if not "
-            "given. It needs 2/RATE - 2 rows, 198 for 0.01.",
-        ),
+        "reject_rate": option(TEXTS, "SHARE", "Instead of costs: the largest share of rejects; or CLASS=SHARE."),
+        "max_error": option(TEXTS, "SHARE", "Instead of costs: the largest error of accepted rows; or CLASS=SHARE."),
+        "class_error": option(TEXTS, "RATE", "Instead of costs: the largest error of each true class; or CLASS=RATE."),
+        "confidence": option(float, "SHARE", "With which --max-error holds.", default=0.9, min=0.001, max=0.999),
+        "novelty": option(FLOAT, "RATE", "The largest share of usual rows to reject as novel; 0.01 if not given."),
         "no_novelty": _flag("--no-novelty", "Do not reject rows unlike the training rows."),
     },
     "Table": {
-        "ignore": option(TEXTS, "COL", "Columns to leave out, with commas; may be repeated."),
-        "keep": option(TEXTS, "COL", "A text column to keep although it differs in nearly every row; may be repeated."),
-        "categorical": option(TEXTS, "COL", "Numeric columns to treat as categories, with commas."),
+        "ignore": option(TEXTS, "COL", "Columns to leave out, with commas."),
+        "keep": option(TEXTS, "COL", "Text columns to keep although they differ in nearly every row."),
+        "categorical": option(TEXTS, "COL", "Columns of numbers that are categories, with commas."),
         "groups": option(TEXT, "COL", "A column of groups, such as patients, that folds never split; not a feature."),
         "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
         "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),
-        "dates": option(
-            TEXT,
-            "HOW",
-            "Turn dates into days since 1970-01-01: days, or day-first or month-first for dates such as 01/02/2024.",
-        ),
+        "dates": option(TEXT, "HOW", "Read dates as days since 1970: days, day-first or month-first (01/02/2024)."),
         "decimal": option(str, "SIGN", "Decimal sign of numbers in text: . or ,", default="."),
         "thousands": option(TEXT, "SIGN", "Sign between thousands: , or . or ' or space; none if not given."),
         "encoding": option(TEXT, "NAME", "Encoding of a CSV, such as windows-1252; UTF-8 if not given."),
     },
     "Machine and search": {
         "machine": option(
-            str,
-            "NAME",
-            "svm, logistic, forest or boosting; best chooses among them by cross-validated mean cost; linear is an svm "
-            "without a kernel, for millions of rows.",
-            default="svm",
+            str, "NAME", "svm, logistic, forest, boosting, best (of these four) or linear.", default="svm"
         ),
-        "cluster": option(
-            TEXT,
-            "ADDRESS",
-            "Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
-        ),
+        "cluster": option(TEXT, "ADDRESS", "Dask scheduler for --machine linear, as in tcp://10.0.0.5:8786."),
         "C": option(FLOAT, "C", "Weight of the losses; chosen by cross-validation if not given.", "--C"),
         "gamma": option(FLOAT, "GAMMA", "Kernel parameter gamma; chosen by cross-validation if not given."),
-        "Cs": option(
-            TEXT, "VALUES", "Values of C to try, as in 0.1,1,10, or how many; 10 (linear: 6) if not given.", "--Cs"
-        ),
-        "gammas": option(TEXT, "VALUES", "Values of gamma to try, as in 0.01,0.1,scale, or how many; 5 if not given."),
+        "Cs": option(TEXT, "VALUES", "Values of C to try, as in 0.1,1,10, or how many.", "--Cs"),
+        "gammas": option(TEXT, "VALUES", "Values of gamma to try, as in 0.01,0.1,scale, or how many."),
         "search": option(
-            str,
-            "HOW",
-            "full: all pairs of C and gamma on all rows; halving: subsamples first; auto: halving beyond 5000 rows.",
-            default="auto",
+            str, "HOW", "full, halving (subsamples first), or auto: halving beyond 5000 rows.", default="auto"
         ),
         "folds": option(int, "N", "Number of cross-validation folds.", default=5, min=2),
         "seed": option(int, "N", "Random seed.", default=0, min=0),
     },
     "Time and memory": {
         "time_limit": option(FLOAT, "SECONDS", "Limit on the training time.", min=0.001),
-        "max_memory": option(
-            FLOAT, "MB", "Limit on the memory for the table and the fit, beside the program's own.", min=1
-        ),
+        "max_memory": option(FLOAT, "MB", "Limit on the memory beside the program's own.", min=1),
     },
     "Output": {
         "prefix": option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
         "spreadsheet_safe": option(
-            bool,
-            None,
-            "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.",
-            default=True,
+            bool, None, "Make texts inert that a spreadsheet would run as formulas.", default=True
         ),
         "json": _flag("--json", "Print the result as JSON."),
         "force": _flag("--force", "Replace an existing file."),
