@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, listed, some
-from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
+from abstain.cli.input.columns import features, labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.models import FittedModel
 from abstain.cli.options import Given
@@ -24,6 +25,7 @@ from abstain.comparison.drift_result import Drift
 from abstain.metrics.counts import Counts
 from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
+from abstain.report.rows import EXACT_ROWS
 from abstain.rules.decisions import joined
 
 
@@ -53,6 +55,8 @@ class Judged:
         The rows that are rejected as unlike the training rows.
     decisions : Decisions
         All that the model decides.
+    cells : polars.DataFrame or None
+        The cells that the model reads, for a report on not too many rows.
     drift : Drift or None
         Whether the rows together are like the training rows, if the model has a guard.
     """
@@ -69,13 +73,14 @@ class Judged:
     novel: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     drift: Drift | None = None
     decisions: Any = None
+    cells: pl.DataFrame | None = None
 
     @classmethod
     def of(cls, model: FittedModel, given: Given) -> Self:
         """Read the labelled table of the options and decide its rows, one batch at a time."""
         path, target, notation = given.data, given.target, given.notation
         truths, parts, costs, places, empty = list[Any](), list[Any](), list[Any](), list[str](), list[int]()
-        deciding = Deciding(model, notation)
+        deciding, cells = Deciding(model, notation), list[pl.DataFrame]()
         model = deciding.model
         with opened(path, notation, "evaluate") as table:
             model.check(table)
@@ -92,6 +97,8 @@ class Judged:
                 truths.append(model.labels(text[present], table, batch, target))
                 parts.append(deciding.decide(table, batch))
                 costs.append(model.row_costs(table, batch))
+                if given.report is not None and len(places) < EXACT_ROWS:
+                    cells.append(features(table, batch, model.numeric, model.categorical, model.plan))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if given.id is None else row_names(table, batch, given.id, lines))
         if empty and not (given.drop_unlabelled and parts):
@@ -101,8 +108,9 @@ class Judged:
         by_row = np.concatenate(costs) if model.plan.costs else None
         y_true, found, outside, drift = np.concatenate(truths), joined(parts), deciding.facts(), deciding.drift()
         novel = found.reason == "novel"
-        shown = found.label, found.score, found.forced, by_row, outside, novel, drift, found
-        return cls(model, path, places, y_true, *shown)
+        shown = pl.concat(cells) if len(cells) == len(parts) else None
+        decided = found.label, found.score, found.forced, by_row, outside, novel, drift, found, shown
+        return cls(model, path, places, y_true, *decided)
 
     @property
     def priced(self) -> bool:

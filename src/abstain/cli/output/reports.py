@@ -26,7 +26,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     if not judged.priced:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     shared = _facts(judged.path, len(judged.y_true), model, model.final)
-    shared |= {"row_names": judged.places, "pos_label": model.positive}
+    shared |= {"row_names": judged.places, "rows": judged.cells, "pos_label": model.positive}
     report: Any
     if by_row is None and not model.actions and model.positive is not None:
         given = {"cut": model.cut, "novel": judged.novel, "decisions": judged.decisions} | shared
@@ -50,6 +50,7 @@ def write_comparison(
     shared = _facts(table.path, len(table.y), table, fitted) | {
         "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
         "comparison": compared,
+        "rows": table.X if hasattr(table.X, "columns") else None,
         "unseen": True,
         "pos_label": table.positive,
     }
