@@ -9,7 +9,7 @@ import pytest
 from looping import looped
 
 LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels gammas features machines "
-LINE += "dual solvers rules estimators candidates preprocessing files metrics comparison review plot report cli"
+LINE += "dual solvers rules estimators candidates preprocessing reasons files metrics comparison review plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too
 LINE = "exit_codes progress tables options help input training output commands main entry_point"

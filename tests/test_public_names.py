@@ -31,6 +31,7 @@ PUBLIC = [
     "decide",
     "drift",
     "embedded_reject_curve",
+    "explain",
     "load",
     "reject_price_sweep",
     "reject_svc_path",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from abstain.files.save import save
     from abstain.files.trusted import TRUSTED_TYPES
     from abstain.losses.generalized_hinge import BartlettWegkamp
+    from abstain.reasons.explain import explain
     from abstain.solvers.path import RegularizationPath
 
     __version__: str
@@ -60,6 +61,7 @@ __all__ = [
     "decide",
     "drift",
     "embedded_reject_curve",
+    "explain",
     "load",
     "reject_price_sweep",
     "reject_svc_path",
@@ -89,6 +91,7 @@ _HOMES = {
     "decide": "abstain.estimators.unwrap",
     "drift": "abstain.comparison.drift",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
+    "explain": "abstain.reasons.explain",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.svm.sweep",
     "reject_svc_path": "abstain.estimators.svm.path",

@@ -1,6 +1,5 @@
 """RejectSVC and RejectSVCCV with Actions: the optimum, the case of Costs, Bayes' risk, and decisions row by row."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -195,7 +195,6 @@ def test_whole_groups_are_held_out():
         clf.fit(X, y, groups=np.zeros(400))
 
 
-
 def test_prefit_and_retune():
     X, y = drawn(200, 2)
     new, truth = drawn(150, 2, 1)

@@ -275,9 +275,7 @@ def test_is_refused_with_a_reason(grouped, name):
     [
         lambda X, y, groups, cv: RejectSVCCV(SYMMETRIC, **GRID, cv=cv).fit(X, y, groups=groups),
         lambda X, y, groups, cv: ThresholdRejector(LogisticRegression(), SYMMETRIC, cv=cv).fit(X, y, groups=groups),
-        lambda X, y, groups, cv: abstain.compare(
-            {"a": LogisticRegression()}, X, y, SYMMETRIC, cv=cv, groups=groups
-        ),
+        lambda X, y, groups, cv: abstain.compare({"a": LogisticRegression()}, X, y, SYMMETRIC, cv=cv, groups=groups),
     ],
     ids=["RejectSVCCV", "ThresholdRejector", "compare"],
 )

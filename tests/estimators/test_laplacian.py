@@ -170,9 +170,7 @@ def test_files_and_graphs(sparse, words, tmp_path):
         RejectSVC(COSTS, kernel="laplacian"),
         RejectSVCCV(COSTS, kernel="laplacian", Cs=[1.0], gammas=["scale"], cv=2),
         LinearRejectSVC(COSTS, kernel="laplacian", n_components=20, random_state=0),
-        NoveltyRejector(
-            RejectSVC(COSTS, kernel="laplacian"), 0.1, OneClassSVM(kernel="laplacian"), random_state=0
-        ),
+        NoveltyRejector(RejectSVC(COSTS, kernel="laplacian"), 0.1, OneClassSVM(kernel="laplacian"), random_state=0),
     ):
         fitted = estimator.fit(X, y)
         save(fitted, tmp_path / "model")

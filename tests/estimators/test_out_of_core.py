@@ -34,9 +34,7 @@ def peak(work):
 
 
 LINEAR = LinearRejectSVC(Costs(reject=0.2), tol=1e-2)
-LOW_RANK = LinearRejectSVC(
-    Costs(reject=0.2), kernel="rbf", n_components=10, memory_limit=1, tol=5e-2, random_state=0
-)
+LOW_RANK = LinearRejectSVC(Costs(reject=0.2), kernel="rbf", n_components=10, memory_limit=1, tol=5e-2, random_state=0)
 
 
 def test_no_copy_of_all_rows_is_made(mapped, monkeypatch):

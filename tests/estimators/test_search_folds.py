@@ -86,10 +86,9 @@ SMALL = RejectSVCCV(Cs=[0.1, 1.0], gammas=[0.3])
 WITH_CV = {
     "RejectSVCCV": lambda cv, y: RejectSVCCV(COSTS, Cs=[0.1, 1.0], gammas=[0.3], cv=cv).fit(X, y).best_score_,
     "LinearRejectSVCCV": lambda cv, y: LinearRejectSVCCV(COSTS, Cs=[0.1, 1.0], cv=cv).fit(X, y).best_score_,
-    "symmetric": lambda cv, y: ThresholdRejector(LogisticRegression(), COSTS, method="symmetric", cv=cv)
-    .fit(X, y)
-    .predict(X)
-    .tolist(),
+    "symmetric": lambda cv, y: (
+        ThresholdRejector(LogisticRegression(), COSTS, method="symmetric", cv=cv).fit(X, y).predict(X).tolist()
+    ),
     "sigmoid": lambda cv, y: ThresholdRejector(RejectSVC(), COSTS, method="chow", cv=cv).fit(X, y).predict(X).tolist(),
     "compare": lambda cv, y: compare({"one": RejectSVC(COSTS)}, X, y, COSTS, cv=cv).prices.tolist(),
     "MachineSearch": lambda cv, y: MachineSearch(COSTS, ("svm", "logistic"), svm=SMALL, cv=cv).fit(X, y).choice_.cost,

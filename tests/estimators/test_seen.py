@@ -121,8 +121,14 @@ def test_categories_and_gaps_in_words_and_facts():
     assert outside.facts() == {
         "unseen categories": [{"column": "city", "rows": 3, "categories": 2, "such as": ["Rome", "Oslo"]}],
         "outside the range": [
-            {"column": "age", **ranges, "smallest in training": 1.0, "largest in training": 2.0, "smallest": 1.0,
-             "largest": 9.0},
+            {
+                "column": "age",
+                **ranges,
+                "smallest in training": 1.0,
+                "largest in training": 2.0,
+                "smallest": 1.0,
+                "largest": 9.0,
+            },
             {"column": "empty", **ranges, **empty},
         ],
         "newly missing": [{"column": "age", "rows": 1}],

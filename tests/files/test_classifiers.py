@@ -131,7 +131,7 @@ def test_every_node_comes_back(data, tmp_path):
     assert_same(saved.estimator_.feature_importances_, again(saved, tmp_path).estimator_.feature_importances_)
     saved = ThresholdRejector(BOOSTING, COSTS, cv=2).fit(X, y)
     loaded = again(saved, tmp_path)
-    for ((one,), (other,)) in zip(saved.estimator_._predictors, loaded.estimator_._predictors, strict=True):
+    for (one,), (other,) in zip(saved.estimator_._predictors, loaded.estimator_._predictors, strict=True):
         assert_same(vars(one), vars(other))
     assert saved.estimator_.n_iter_ == loaded.estimator_.n_iter_ == 3
 

@@ -1,6 +1,5 @@
 """The Pipelines of `default_pipeline` come back from their files, bit for bit."""
 
-
 import numpy as np
 import pytest
 from sklearn.base import clone

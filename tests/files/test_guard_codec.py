@@ -219,7 +219,8 @@ FORGERIES = {
     "negative count": (shifted("guard.choices", 0, -1000), "counts of decisions on calibration rows"),
     "too many counts": (shifted("guard.choices", 0, 1000), "counts of decisions on calibration rows"),
     "counts that overflow": (
-        array("guard.choices", np.full(3, 2**62)), "counts of decisions on calibration rows",
+        array("guard.choices", np.full(3, 2**62)),
+        "counts of decisions on calibration rows",
     ),
     "rate 1": (field("parameters/rate", 1.0), "The 'rate' parameter"),
     "a tiny rate": (field("parameters/rate", 1e-30), "calibration rows are too few"),

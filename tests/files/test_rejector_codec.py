@@ -45,11 +45,15 @@ AROUND = {
     "steps": ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), COSTS, method="chow"),
     "steps, machine": ThresholdRejector(make_pipeline(StandardScaler(), RejectSVC()), reject_rate=0.2, cv="train"),
 }
-EVERY = PROBABILITIES | AROUND | {
-    f"{classifier}, {request}": ThresholdRejector(CLASSIFIERS[classifier], **REQUESTS[request])
-    for classifier in CLASSIFIERS
-    for request in REQUESTS
-}
+EVERY = (
+    PROBABILITIES
+    | AROUND
+    | {
+        f"{classifier}, {request}": ThresholdRejector(CLASSIFIERS[classifier], **REQUESTS[request])
+        for classifier in CLASSIFIERS
+        for request in REQUESTS
+    }
+)
 
 
 @looped(case=EVERY)

@@ -55,8 +55,10 @@ def test_curves_start_at_the_forced_choice_and_mark_the_decisions(display, name)
         AccuracyRejectDisplay: lambda: shown.curve.accuracy[0] == pytest.approx(1 - wrong),
         ErrorRejectDisplay: lambda: shown.curve.error_rate[0] == pytest.approx(wrong),
         RiskCoverageDisplay: lambda: shown.curve.risk[-1] == pytest.approx(wrong),
-        CostCurveDisplay: lambda: shown.curve.mean_cost[0]
-        == pytest.approx(paid(GENERAL, REJECT, Y, forced) if name == "expected cost" else wrong),
+        CostCurveDisplay: lambda: (
+            shown.curve.mean_cost[0]
+            == pytest.approx(paid(GENERAL, REJECT, Y, forced) if name == "expected cost" else wrong)
+        ),
     }
     assert first[display]()
     rejects = name not in ("votes", "plain")

@@ -182,9 +182,7 @@ class KernelMachine:
             out = np.empty((X.shape[0], self.coef.shape[0]))
             step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
             for first in range(0, X.shape[0], step):
-                values = self._values(X[first : first + step], n_jobs)
-                values = values[:, self.support] if self.is_precomputed else values
-                out[first : first + step] = (self.coef @ values.T).T
+                out[first : first + step] = (self.coef @ self.values(X[first : first + step], n_jobs).T).T
             return out
         if self.is_precomputed:
             everywhere = np.zeros(self.n_rows)
@@ -193,6 +191,11 @@ class KernelMachine:
         if isinstance(self.kernel, Kernel):
             return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
         return np.asarray(self._values(X) @ self.coef)
+
+    def values(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return the kernel values of these rows with the vectors."""
+        found = self._values(X, n_jobs)
+        return found[:, self.support] if self.is_precomputed else found
 
     def _values(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the kernel values of these rows with the vectors, or with all training rows if X has them."""

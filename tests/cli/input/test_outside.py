@@ -74,8 +74,16 @@ def test_the_same_as_json(guarded, moved, trained, tmp_path):
     expected = {
         "unseen_categories": [{"column": "city", "rows": 2, "categories": 1, "such_as": ["Rome"]}],
         "outside_the_range": [
-            {"column": "age", "rows": 5, "below": 0, "above": 4, "smallest_in_training": ages.min(),
-             "largest_in_training": ages.max(), "smallest": 360.0, "largest": 700.5}
+            {
+                "column": "age",
+                "rows": 5,
+                "below": 0,
+                "above": 4,
+                "smallest_in_training": ages.min(),
+                "largest_in_training": ages.max(),
+                "smallest": 360.0,
+                "largest": 700.5,
+            }
         ],
         "newly_missing": [],
     }
@@ -108,6 +116,7 @@ def test_a_model_without_counts_names_categories_only(table, moved, tmp_path):
 
 def test_counts_are_summed_over_batches(guarded, tmp_path, monkeypatch):
     from abstain.cli.tables import csv_records
+
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     path = tmp_path / "moved.csv"
     path.write_text("age,city\n" + "".join(f"{1000 + at},Ulm\n" for at in range(70)), encoding="utf-8")

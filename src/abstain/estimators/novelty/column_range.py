@@ -203,14 +203,14 @@ def _cells(column: NDArray[Any]) -> NDArray[Any]:
         return (column - np.datetime64(0, "D")) / DAY
     if kind == "m":
         return column / DAY
-    if kind == "O" and all(_is_number(cell) or _is_missing(cell) for cell in column):
+    if kind == "O" and all(_is_number(cell) or is_missing(cell) for cell in column):
         return _finite(np.array([float(cell) if _is_number(cell) else math.nan for cell in column], dtype=np.float64))
     return _texts(column)
 
 
 def _texts(column: NDArray[Any]) -> NDArray[Any]:
     cells = column.tolist()  # of str, which most of them are, faster than the elements of an array
-    return objects([cell if type(cell) is str else None if _is_missing(cell) else _text(cell) for cell in cells])
+    return objects([cell if type(cell) is str else None if is_missing(cell) else _text(cell) for cell in cells])
 
 
 def _text(cell: Any) -> str:
@@ -230,7 +230,7 @@ def _is_number(cell: Any) -> bool:
     return isinstance(cell, bool | int | float | np.number | np.bool_) and not isinstance(cell, np.complexfloating)
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
     """None, NaN, NaT and pandas' NA, which has no truth value."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124 (NaN)
