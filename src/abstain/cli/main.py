@@ -91,7 +91,7 @@ def demo() -> None:
 
 
 @command_of(
-    *("data", *LEARNING, LIMITS, "cluster", "C", "gamma", "Cs", "gammas", "search"),
+    *("data", "also", *LEARNING, LIMITS, "cluster", "C", "gamma", "Cs", "gammas", "search"),
     data=argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
     output=option(Path, "MODEL", "Model file to write.", "--output", "-o", default=...),
 )

@@ -79,6 +79,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "false_negative": option(FLOAT, "COST", "Cost of deciding a positive row negative; 1 if not given."),
         "reject": option(TEXT, "COST", "Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
         "report": option(FILE, "HTML", "Also write a report as one HTML file."),
+        "also": option(list[Path] | None, "REVIEW", "Also train on verdicts in these files; repeatable.", exists=True),
         "review": option(FILE, "FILE", "Also write the rejected rows for people to review, .xlsx or .csv."),
         "capacity": option(int | None, "ROWS", "The most rows that people can review; the model answers the others."),
         "audit": option(int, "ROWS", "Rows that the model answers, drawn at random into the review file.", default=0),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.mapped_rows import training_rows
 from abstain.cli.input.training_table import TableOptions, TrainingTable
+from abstain.cli.input.verdict_rows import with_verdicts
 from abstain.cli.options import Given
 from abstain.cli.output.files import check_free, writing
 from abstain.cli.output.printing import print_judged
@@ -24,13 +26,20 @@ def command(given: Given) -> None:
     given = checked_training(given)
     check_cluster(given.cluster, given.machine, given.C)
     rate, options = stated_rate(given.novelty, given.no_novelty), TableOptions(given)
-    budget = stated_budget(given)
+    budget, also = stated_budget(given), given.also or []
+    if budget is not None and also:
+        raise UsageError(
+            "--also adds more of the rows that are hard than new rows have, so that shares cannot be promised; state "
+            "costs, or leave it out."
+        )
     linear, by_blocks = given.machine == LINEAR, given.cluster is not None
     rows = training_rows(given.data, options, linear=linear, by_blocks=by_blocks)
     with connected(given.cluster) as client, rows as table:
+        trained_on = len(table.y)
+        table = with_verdicts(table, also, options)  # noqa: PLW2901
         costs = options.costs.of(table.classes) if budget is None else None
         given = given.but(guard=guard_plan(rate, table, costs, given.seed), budget=budget)
-        facts = fit(table, costs, given, client)
+        facts = {"verdicts": len(table.y) - trained_on or None} | fit(table, costs, given, client)
     facts["warnings"] += given.unfinished
     print_judged(facts, json=given.json)
 

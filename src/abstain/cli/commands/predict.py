@@ -14,7 +14,6 @@ from abstain.cli.input.columns import typed
 from abstain.cli.input.deciding import NOTED, Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.options import Given
-from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_drift, print_facts, print_json
 from abstain.cli.output.review_files import check_review, write_review
 from abstain.cli.output.tables import check_table, table_written
@@ -27,7 +26,6 @@ def command(given: Given) -> None:
         raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
     check_review(given)
     check_table(given.output, force=given.force, inputs=[given.model, given.data])
-    check_free(given.review, force=given.force, inputs=[given.model, given.data])
     counted = predict(load_model(given.model), given)
     if given.json:
         print_json(counted)

@@ -23,10 +23,11 @@ from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.review.audit import NONE, Case
 from abstain.review.codes import AUDITED, HANDED_ON, Drawn, drawn_of
-from abstain.review.workbook import CASES, CODE, VERDICT
 
+CASES, VERDICT, NOTE, CODE = "cases", "verdict", "note", "code"  # the sheet and its columns
 UNSURE = ("unsure", "cannot say")  # the verdict of a reviewer who has none; the second if the first is a class
 TIMES = ("started", "finished")  # columns that reviewers may add
+INERT = r"^'(\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])"  # the apostrophe of a safe CSV, before what it kept from running
 ANSWERS = {"label", "rejected", "reason"}  # columns of the other file that predict writes
 
 
@@ -57,6 +58,7 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
         raise DataError(f"{table.path} is the file of answers; name the one that 'abstain predict' wrote by --review.")
     table.check_has([VERDICT], "a review file")
     whole = Batch.joined(table.batches)
+    whole = Batch(whole.frame.with_columns(pl.col(pl.String).str.replace(INERT, "${1}")), whole.places)
     batch = whole.only(~whole.frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
     names = [*map(str, classes), unsure(classes)]
     fold = str.casefold if len({name.casefold() for name in names}) == len(names) else str

@@ -1,41 +1,48 @@
-"""The review file of ``abstain predict --review``: a workbook, or the same columns as a CSV."""
+"""The review file of ``abstain predict --review``: a workbook for people, or the same columns in another format."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
-from abstain.cli.input.columns import row_names
+from abstain.cli.input.columns import row_names, typed
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.reviewed import cells_read, fingerprint, unsure
+from abstain.cli.input.reviewed import CASES, CODE, NOTE, VERDICT, cells_read, fingerprint, unsure
 from abstain.cli.options import Given
-from abstain.cli.output.files import write_csv, writing
+from abstain.cli.output.files import writing
+from abstain.cli.output.tables import EXCEL, check_table, table_written, workbook, write_sheet
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.review.cases import Cases
 from abstain.review.codes import AUDITED, HANDED_ON, Drawn, digest
-from abstain.review.workbook import CODE, MOST_ROWS, NOTE, ROW, VERDICT, WHY, read_me, workbook
 
-KINDS = (".xlsx", ".csv")
+ROW, WHY, HELP, CHOICES = "row", "why", "read me", "choices"  # names of columns, then of sheets
+WRITABLE = {"bg_color": "#FFF8DC", "border": 1, "text_wrap": True, "valign": "top"}
+READ_ME = (
+    "1. Each line of the sheet 'cases' is one case that waits for your decision; the most urgent come first.",
+    "2. Read the case, then choose a value in its yellow cell 'verdict': {choices}.",
+    "3. 'why' says why the machine asks you. Judge cases without a reason by their values alone.",
+    "4. The columns 'cost_...' have what each answer is expected to cost; the smallest is the best guess.",
+    "5. 'note' is for your words. Sort and filter as you like, and leave the other cells as they are.",
+    "6. Save the file as it is. It belongs to {data} and {model}; audited rows drawn with seed {seed}.",
+)
 
 
 def check_review(given: Given) -> None:
     """Raise an error for options of a review that cannot be meant."""
+    check_table(given.review, force=given.force, inputs=[given.model, given.data])
     if given.capacity is not None and given.capacity < 1:
         raise UsageError(
             f"--capacity {given.capacity} leaves no row for a person; give at least 1, or fit with a higher --reject."
         )
     if given.audit < 0:
         raise UsageError(f"--audit {given.audit} must be a number of rows, such as 20.")
-    if given.review is None:
-        if stated := given.stated("id") | ({"--audit": given.audit} if given.audit else {}):
-            raise UsageError(f"{next(iter(stated))} is for the review file; name it with --review, or leave it out.")
-    elif given.review.suffix.lower() not in KINDS:
-        raise UsageError(f"--review {given.review} must end in .xlsx (a workbook) or .csv.")
-    elif given.output is not None and given.review.resolve() == given.output.resolve():
+    if given.review is None and (given.id is not None or given.audit):
+        raise UsageError("--id and --audit are for the review file; name it with --review, or leave them out.")
+    if given.review is not None and given.output is not None and given.review.resolve() == given.output.resolve():
         raise UsageError(f"--review {given.review} is also the file of -o; use another name for one of them.")
 
 
@@ -46,50 +53,41 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     if given.audit > count:
         text = f"{given.data}: --audit {given.audit} takes all {count} rows that the model answers."
         warnings.warn(text, Note, stacklevel=2)
-    if len(cases.rows) > MOST_ROWS:
-        raise UsageError(f"{len(cases.rows)} rows do not fit in a sheet; give --capacity, or a review file in .csv.")
-    chosen = Batch(batch.frame[cases.rows], np.asarray(batch.places)[cases.rows].tolist())
-    columns: dict[str, Any] = _names(table, chosen, given) | _added(decisions, cases)
-    own = {name: cells for name, cells in _own(model, table, chosen, given).items() if name != given.id}
-    if taken := [name for name in [*columns, CODE] if name in own]:
+    chosen, book = Batch(batch.frame[cases.rows], np.asarray(batch.places)[cases.rows].tolist()), _is_book(given)
+    own, names = chosen.frame, [f"{table.unit} {place}" for place in chosen.places]
+    if book:  # categories stay texts
+        own = own.with_columns(typed(table, own.drop(model.categorical)))
+    if given.id is not None:
+        table.check_has([given.id], "--id")
+        own, names = own.drop(given.id), row_names(table, chosen, given.id, names)
+    costs = np.where(cases.shown[:, np.newaxis], decisions.expected_cost[cases.rows], np.nan)
+    why = [sentence(decisions, row) if shown else None for row, shown in zip(cases.rows, cases.shown, strict=True)]
+    added = pl.DataFrame(
+        {given.id or ROW: names, WHY: why, VERDICT: None, NOTE: None}
+        | {f"cost_{action}": cost for action, cost in zip(decisions.labels.actions, costs.T, strict=True)},
+        schema_overrides=dict.fromkeys((WHY, VERDICT, NOTE), pl.String),
+    )
+    if taken := [name for name in [*added.columns, CODE] if name in own.columns]:
         raise DataError(f"{table.path} already has a column {taken[0]!r}, which the review file adds; rename it.")
-    columns |= own | {CODE: _codes(model, table, chosen, cases, given)}
-    classes = [str(label) for label in model.classes]
-    answer = f"It belongs to {given.data.name} and {given.model.name}; audited rows drawn with seed {cases.seed}."
-    with writing(given.review, force=given.force) as file:
-        if _is_csv(given):
-            rows = pl.DataFrame(columns, strict=False).fill_nan(None)
-            write_csv(rows, file, header=True, separator=table.separator, decimal=table.notation.decimal)
-        else:
-            try:
-                file.write(workbook(columns, [*classes, unsure(classes)], read_me(answer, classes, unsure(classes))))
-            except ImportError as error:
-                raise UsageError(f"{error}, or give a review file in .csv.") from error
+    added = added.with_columns(pl.col(pl.Float64).fill_nan(None).round_sig_figs(4))
+    frame = pl.concat([added, own], how="horizontal").with_columns(
+        pl.Series(CODE, _codes(model, table, chosen, cases, given), dtype=pl.String)
+    )
+    if book:
+        choices = [*map(str, model.classes), unsure(model.classes)]
+        about = {"choices": ", ".join(choices), "data": given.data.name, "model": given.model.name, "seed": cases.seed}
+        with writing(given.review, force=given.force) as file:
+            write_workbook(frame, choices, [line.format(**about) for line in READ_ME], file)
+    else:
+        how: dict[str, Any] = {"separator": table.separator, "decimal": table.notation.decimal}
+        with table_written(given.review, force=given.force, **how) as write:
+            write(frame)
     audit = {"audited rows": count, "seed of the audit": cases.seed} if given.audit else {}
     return {"review": str(given.review), "rows to review": len(cases.rows)} | audit
 
 
-def _is_csv(given: Given) -> bool:
-    return bool(given.review.suffix.lower() == ".csv")
-
-
-def _names(table: InputTable, chosen: Batch, given: Given) -> dict[str, list[Any]]:
-    """Return the column that names the rows."""
-    lines = [f"{table.unit} {place}" for place in chosen.places]
-    if given.id is None:
-        return {ROW: lines}
-    table.check_has([given.id], "--id")
-    return {given.id: row_names(table, chosen, given.id, lines)}
-
-
-def _added(decisions: Any, cases: Cases) -> dict[str, Any]:
-    """Return the reasons, the empty columns and the expected costs; nothing of rows that are not to be told apart."""
-    shown, empty = cases.shown, [None] * len(cases.rows)
-    costs = np.where(shown[:, np.newaxis], decisions.expected_cost[cases.rows], np.nan)
-    reasons = [sentence(decisions, row) if seen else None for row, seen in zip(cases.rows, shown, strict=True)]
-    found = {WHY: reasons, VERDICT: empty, NOTE: empty}
-    names = [f"cost_{name}" for name in decisions.labels.actions]
-    return found | {name: [float(f"{one:.4g}") for one in cost] for name, cost in zip(names, costs.T, strict=True)}
+def _is_book(given: Given) -> bool:
+    return bool(given.review.suffix.lower() == EXCEL)
 
 
 def sentence(decisions: Any, row: int) -> str:
@@ -101,17 +99,6 @@ def sentence(decisions: Any, row: int) -> str:
     return f"Ambiguous: a review saves {decisions.saving[row]:.3g} against the best answer."
 
 
-def _own(model: FittedModel, table: InputTable, chosen: Batch, given: Given) -> dict[str, Any]:
-    """Return the columns of the table; in a workbook the numbers that the model reads are numbers."""
-    found: dict[str, Any] = {name: chosen.frame[name].to_list() for name in table.columns}
-    for name in () if _is_csv(given) else model.numeric:
-        cells = chosen.frame[name]
-        if cells.dtype == pl.String and name not in model.plan.dates:
-            numbers = cells.to_frame().select(table.notation.number(pl.first().str.strip_chars())).to_series()
-            found[name] = [text if number is None else number for number, text in zip(numbers, cells, strict=True)]
-    return found
-
-
 def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, given: Given) -> list[str]:
     """Return the code of each row."""
     own, cells = fingerprint(given.model), cells_read(model, table, chosen)
@@ -119,3 +106,23 @@ def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, g
     drawn = Drawn(batch, cases.answered, int(cases.audited.sum()), cases.handed_on, cases.seed)
     roles = [AUDITED if audited else HANDED_ON for audited in cases.audited]
     return [drawn.code(own, *row) for row in zip(chosen.places, cells, roles, strict=True)]
+
+
+def write_workbook(frame: pl.DataFrame, choices: list[str], lines: list[str], file: IO[bytes]) -> None:
+    """Write a workbook: the cases with a list of verdicts to choose from, and a sheet that says what to do."""
+    wide, wrapped = {WHY: 380, VERDICT: 120, NOTE: 180}, {"text_wrap": True, "valign": "top"}
+    with workbook(file) as book:
+        look: dict[str, Any] = {"freeze_panes": (1, 3), "hidden_columns": [CODE], "column_widths": wide}
+        write_sheet(
+            book, frame, worksheet=CASES, **look, column_formats={WHY: wrapped, VERDICT: WRITABLE, NOTE: WRITABLE}
+        )
+        cases, about, listed = book.get_worksheet_by_name(CASES), *map(book.add_worksheet, (HELP, CHOICES))
+        rule = {"validate": "list", "source": f"={CHOICES}!$A$1:$A${len(choices)}"}
+        cases.data_validation(1, 2, frame.height, 2, rule | {"input_message": f"Choose {', '.join(choices)}."[:255]})
+        for sheet, texts in ((about, lines), (listed, choices)):
+            sheet.set_column(0, 0, 80)
+            sheet.write_column(0, 0, texts, book.add_format(wrapped))
+        listed.hide()
+        cases.set_landscape()
+        cases.set_paper(8)  # A3
+        cases.print_across()

@@ -52,20 +52,32 @@ def table_written(
 
 
 def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    """Write a sheet with a frozen header; texts are texts, also those that start like a formula or a link."""
+    with workbook(file) as book:
+        write_sheet(book, frame)
+
+
+@contextmanager
+def workbook(file: IO[bytes]) -> Iterator[Any]:
+    """Give a workbook in which texts are texts, also those that start like a formula or a link."""
     from xlsxwriter import Workbook
 
+    never = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False)
+    with Workbook(file, {**never, "nan_inf_to_errors": True}) as book:
+        yield book
+
+
+def write_sheet(book: Any, frame: pl.DataFrame, **look: Any) -> None:
+    """Write a sheet with a frozen header; `look` are options of `polars.DataFrame.write_excel`."""
     frame = frame.select(pl.col([name for name, kind in frame.schema.items() if writable(name, kind)]))
     frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
     texts = frame.select(pl.col(pl.String).str.len_chars().max())
     if frame.height > MOST_ROWS or max((column[0] or 0 for column in texts), default=0) > MOST_TEXT:
         raise UsageError(f"a sheet holds {MOST_ROWS:,} rows, and a cell {MOST_TEXT:,} characters; write a .parquet.")
-    never = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False)
-    with Workbook(file, {**never, "nan_inf_to_errors": True}) as book:
-        frame.write_excel(
-            book,
-            freeze_panes=(1, 0),
-            column_widths={name: 8 * max(len(name), 10) for name in frame.columns},  # in pixels
-            header_format={"bold": True},
-            dtype_formats={pl.Float64: "General", pl.Int64: "0", pl.Boolean: '"TRUE";"TRUE";"FALSE"'},
-        )
+    widths = {name: 8 * max(len(name), 10) for name in frame.columns} | look.pop("column_widths", {})  # in pixels
+    frame.write_excel(
+        book,
+        **{"freeze_panes": (1, 0)} | look,
+        column_widths=widths,
+        header_format={"bold": True},
+        dtype_formats={pl.Float64: "General", pl.Int64: "0", pl.Boolean: '"TRUE";"TRUE";"FALSE"'},
+    )
