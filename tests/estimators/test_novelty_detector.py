@@ -207,11 +207,11 @@ def test_a_bound_on_the_distance_spares_rows_and_changes_no_decision(monkeypatch
     assert sum(asked) > len(rows)  # control: all of them
     np.testing.assert_array_equal(found, exact)
     assert 20 < exact.sum() < 200
-    # at any level, the score is right below it, and on its right side otherwise
+    # at any level, the rows below it are among the unsure ones; rows that are no numbers are unsure
     detector, z = guard.detector[-1], guard.detector[:-1].transform(rows)
     scores = detector.score_samples(z)
     for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
-        some, below = detector.score_samples(z, below=level), scores < level
-        np.testing.assert_allclose(some[below], scores[below], rtol=1e-12)
-        assert (some[~below] >= level * (1 + 1e-9)).all()
-        assert (some <= scores + 1e-9).all()
+        assert set(np.flatnonzero(scores < level)) <= set(detector.unsure(z, -level))
+    assert len(detector.unsure(z, 1e6)) == 0
+    z[[3, 5], 1] = np.nan, np.inf
+    assert detector.unsure(z, 1e6).tolist() == [3, 5]

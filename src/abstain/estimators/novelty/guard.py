@@ -28,6 +28,8 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
+FEW = 500  # rows below which it takes longer to find those that are surely not novel than to score them
+AT_ONCE = 4096  # rows of an array, which then stay in the processor's cache from step to step
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
 # of equal rows none may be more unusual than the others.
 TIED = 1e-8
@@ -191,21 +193,39 @@ def _unusual(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
 
 
 def _scored(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
-    rows, last = X, detector
-    if isinstance(detector, Pipeline):
-        named = any(hasattr(step, "feature_names_in_") for _, step in detector.steps)
-        for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
-            if step not in (None, "passthrough"):
-                rows = step.transform(rows) if named else _transformed(step, rows)
-        last = detector[-1]
+    last, n = detector[-1] if isinstance(detector, Pipeline) else detector, number_of_rows(X)
+    if above <= 0.0 or n < FEW or not isinstance(last, NoveltyDetector):
+        return _scored_by(last, _before(detector, X))
+    scored, step, unsure = np.full(n, above), AT_ONCE if type(X) is np.ndarray else n, []
+    for first in range(0, n, step):
+        rows = _before(detector, X[first : first + step] if step < n else X)
+        at = last.unsure(rows, above)
+        unsure.append((first + at, _safe_indexing(rows, at)))
+    at, rows = unsure[0] if len(unsure) == 1 else map(np.concatenate, zip(*unsure, strict=True))
+    if len(at):
+        scored[at] = _scored_by(last, rows)
+    return scored
+
+
+def _before(detector: Any, rows: Any) -> Any:
+    """Return the rows as the last step of a Pipeline takes them."""
+    if not isinstance(detector, Pipeline):
+        return rows
+    named = any(hasattr(step, "feature_names_in_") for _, step in detector.steps)
+    for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
+        if step not in (None, "passthrough"):
+            rows = step.transform(rows) if named else _transformed(step, rows)
+    return rows
+
+
+def _scored_by(last: Any, rows: Any) -> NDArray[np.float64]:
     usable = _usable(rows, last)
     scored, inside = np.full(len(usable), np.inf), rows
     if not usable.all():
         if not usable.any():
             return scored
         inside = _safe_indexing(rows, np.flatnonzero(usable))
-    level = {"below": -above} if isinstance(last, NoveltyDetector) else {}
-    found = np.asarray(last.score_samples(inside, **level), dtype=np.float64)
+    found = np.asarray(last.score_samples(inside), dtype=np.float64)
     if found.shape != (n := number_of_rows(inside),):
         raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
     scored[usable] = _nan_as_inf(-found)
@@ -218,8 +238,10 @@ def _transformed(step: Any, rows: Any) -> Any:
         return step.transform(rows)
     if rows.ndim != 2 or rows.shape[1] != step.n_features_in_:
         return step.transform(rows)  # an error
-    rows = rows - step.mean_ if step.with_mean else rows
-    return rows / step.scale_ if step.with_std else rows
+    rows = rows - (step.mean_ if step.with_mean else 0.0)
+    if step.with_std:
+        rows /= step.scale_
+    return rows
 
 
 def _usable(rows: Any, detector: Any) -> NDArray[np.bool_]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,8 +26,6 @@ OUTER, UPPER = 0.01, 0.2  # shares of the training rows that set the units of a 
 SHORTEST = 0.02  # the mean excess of a part is at least this
 FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
 LONGEST = math.log(-math.log(FAINTEST))  # the logarithm of a distance that is never reached
-ROUNDING = 1e-6  # of a bound, relative
-FEW = 500  # rows below which a bound on their distances takes longer than the distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +69,19 @@ class Columns:
         shift = np.clip((u - mean) / spread, -FAR, FAR).mean(axis=0)
         return cls(start, floor, mean + shift * spread, spread)
 
-    def standardised(self, X: Array) -> Array:
-        """Return z, not clipped."""
-        logged = self.floor > 0.0
-        if not logged.any():
-            z = X - self.centre
-            z /= self.spread
-            return z
-        z = X - self.origin
-        below = z < np.where(logged, self.floor, -np.inf)
-        if at_floor := bool(below.any()):
-            f = np.broadcast_to(self.floor, z.shape)[below]
-            line, z[below] = np.log(f) + (z[below] - f) / f, f
-        np.log(z, out=z, where=logged)
-        if at_floor:
-            z[below] = line
-        z -= self.centre
-        z /= self.spread
+    def standardised(self, X: Array, kind: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
+        """Return z, not clipped, in this precision."""
+        logged = np.flatnonzero(self.floor > 0.0)
+        if len(logged):
+            columns = np.subtract(X.T, self.origin[:, np.newaxis], order="C")
+            f, some = self.floor[logged, np.newaxis], columns[logged]
+            above = np.maximum(some, f)
+            some -= above
+            some /= f
+            columns[logged] = np.log(above, out=above) + some
+            X = columns.T
+        z: NDArray[Any] = (X - self.centre).astype(kind, copy=False)
+        z /= self.spread.astype(kind)
         return z
 
 
@@ -141,38 +136,48 @@ class FittedDetector:
         """The machine of one class."""
         return self.one_class.machine_
 
-    def parts(self, X: Array, enough: float = 0.0) -> tuple[Array, Array]:
-        """Return the sizes of the residuals of each row, a column for each feature, and the distance from others.
+    def parts(self, X: Array) -> tuple[Array, Array]:
+        """Return the size of the largest residual of each row, and its distance from others."""
+        z = self.columns.standardised(X)
+        residual = np.abs(self.residuals.T @ z.T).max(axis=0)
+        near = self.one_class.score_samples(z.clip(-FAR, FAR)) if len(z) else np.empty(0)
+        return residual, _distance(near, self.machine)
 
-        A distance that is surely below `enough` may be too large, but not above it. By Jensen's inequality, with
+    def unusual(self, X: Array) -> Array:
+        """Return how unusual each row is, a positive number."""
+        with np.errstate(divide="ignore"):
+            parts = zip(self.parts(X), self.units, self.excess, strict=True)
+            v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
+        return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
+
+    def unsure(self, X: Array, above: float) -> NDArray[np.intp]:
+        """Return the indices of the rows that may be more unusual than `above`, or hold no finite numbers.
+
+        In single precision, with a bound on its rounding, and a bound on the distance by Jensen's inequality: with
         weights w_i = beta_i / sum_i beta_i, m = sum_i w_i z_i and q = sum_i w_i z_i.z_i, ::
 
             -log f = -log sum_i w_i exp(-gamma |z_i - z|^2) <= gamma sum_i w_i |z_i - z|^2 = gamma (z.z - 2 z.m + q)
         """
-        z = self.columns.standardised(X)
-        residual = (self.residuals.T @ z.T).T  # columns together, for the largest of each row
-        np.abs(residual, out=residual)
+        v = above - 1.0 if above > 1.0 else math.log(above)
+        residual_level, far_level = self.units * np.exp(np.minimum(self.excess * v, LONGEST))
+        residuals, widest, middle, spread = self._single
+        z = self.columns.standardised(X, np.float32)
+        eps = (z.shape[1] + 4) * float(np.finfo(np.float32).eps)
+        residual = residuals @ z.T  # columns together, for the largest of each row
+        largest = np.maximum(residual.max(axis=0), -residual.min(axis=0))
+        largest += eps * widest * np.sqrt(np.einsum("ij,ij->i", z, z))
         z.clip(-FAR, FAR, out=z)
-        if enough <= 0.0 or len(z) < FEW:
-            return residual, self._far(z)
-        machine, w = self.machine, self.machine.coef / self.machine.coef.sum()
-        q = float(w @ np.einsum("ij,ij->i", machine.vectors, machine.vectors))
-        most = machine.kernel.gamma * (np.einsum("ij,ij->i", z, z) - z @ (2.0 * (w @ machine.vectors)) + q)
-        far, open_rows = np.sqrt(most.clip(min=0.0)), np.flatnonzero(most >= (1.0 - ROUNDING) * enough**2)
-        far[open_rows] = self._far(z[open_rows])
-        return residual, far
+        most = (np.einsum("ij,ij->i", z, z) + spread) * np.float32(1.0 + 2.0 * eps) - z @ middle
+        gamma = self.machine.kernel.gamma
+        return np.flatnonzero(~((largest < residual_level) & (gamma * most < far_level**2)))
 
-    def _far(self, z: Array) -> Array:
-        return _distance(self.one_class.score_samples(z) if len(z) else np.empty(0), self.machine)
-
-    def unusual(self, X: Array, above: float = 0.0) -> Array:
-        """Return how unusual each row is, a positive number; not more than `above` is known of some that are not."""
-        v = above - 1.0 if above > 1.0 else math.log(above) if above > 0.0 else -math.inf
-        residual, far = self.parts(X, float(self.units[1]) * math.exp(min(float(self.excess[1]) * v, LONGEST)))
-        with np.errstate(divide="ignore"):
-            parts = zip((residual.max(axis=1), far), self.units, self.excess, strict=True)
-            v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
-        return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
+    @cached_property
+    def _single(self) -> tuple[Any, float, Any, Any]:
+        """The residuals, the largest length of one, 2 m and q, in single precision."""
+        vectors, w = self.machine.vectors, self.machine.coef / self.machine.coef.sum()
+        widest = float(np.linalg.norm(self.residuals, axis=0).max())
+        rest = 2.0 * (w @ vectors), w @ np.square(vectors).sum(axis=1)
+        return self.residuals.T.astype(np.float32), widest, *(np.float32(one) for one in rest)
 
 
 def _distance(score: Array, machine: Any) -> Array:
@@ -245,22 +250,14 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
         self._commit(checked, FittedDetector.of(rows, zero))
         return self
 
-    def score_samples(self, X: ArrayLike, below: float = 0.0) -> Array:
-        """Return how usual each row is: minus a positive number, larger where the training rows lie.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows to score.
-        below : float, default=0.0
-            A score that it is enough to be right below: others may be too low, but not below it. Faster than all.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
-        """
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Return how usual each row is: minus a positive number, larger where the training rows lie."""
         now: FittedDetector = self._now
-        return -now.unusual(checked_rows(self, X, dense=True, reset=False), -below)
+        return -now.unusual(checked_rows(self, X, dense=True, reset=False))
+
+    def unsure(self, X: Any, above: float) -> NDArray[np.intp]:
+        """Return the indices of the rows that may have a score below minus `above`; faster than their scores."""
+        return self._now.unsure(np.asarray(X, dtype=np.float64), above)
 
     @staticmethod
     def part() -> OneClassSVM:
