@@ -176,8 +176,8 @@ class FittedDetector:
         """The residuals, the largest length of one, 2 m and q, in single precision."""
         vectors, w = self.machine.vectors, self.machine.coef / self.machine.coef.sum()
         widest = float(np.linalg.norm(self.residuals, axis=0).max())
-        rest = 2.0 * (w @ vectors), w @ np.square(vectors).sum(axis=1)
-        return self.residuals.T.astype(np.float32), widest, *(np.float32(one) for one in rest)
+        middle, spread = 2.0 * (w @ vectors), float(w @ np.square(vectors).sum(axis=1))
+        return self.residuals.T.astype(np.float32), widest, middle.astype(np.float32), np.float32(spread)
 
 
 def _distance(score: Array, machine: Any) -> Array:
