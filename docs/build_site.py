@@ -39,7 +39,7 @@ def gather() -> None:
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__", "_static", "extensions"))
     for page in SOURCE.glob("*.md"):
         page.write_text(for_site(page.read_text(encoding="utf-8")), encoding="utf-8")
-    for name in ("changelog", "security"):
+    for name in ("changelog", "contributing", "security"):
         write(SOURCE / f"{name}.md", (ROOT / f"{name.upper()}.md").read_text(encoding="utf-8"))
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     for name, (start, end) in BENCHMARKS.items():

@@ -14,7 +14,7 @@ from docs.pages import DOCS, PAGES, ROOT, WRITTEN
 
 mpl.use("Agg")
 # pages that docs/build_site.py brings from elsewhere
-STAGED = {"changelog.md": ROOT / "CHANGELOG.md", "security.md": ROOT / "SECURITY.md"}
+STAGED = {f"{name}.md": ROOT / f"{name.upper()}.md" for name in ("changelog", "contributing", "security")}
 LINK = re.compile(r"(!?)\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
