@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "linear/block_sums.hpp"
+#include "linear/linear_descent.hpp"
 #include "linear/row_check.hpp"
 #include "newton.hpp"
 #include "rows.hpp"
@@ -149,17 +150,6 @@ class Block {
         run(*crew_, [&](Watch&) { block_.start(gamma.data()); });
     }
 
-    // The point, the status, the relative gap and the number of epochs; "inaccurate" if the passes were not enough.
-    nb::tuple descend(double bias, double tol, double passes, Index most_epochs, double seconds, nb::object report) {
-        Status status = Status::converged;
-        Descent found = run(*crew_, [&](Watch& watch) {
-            Descent at = block_.descend(bias, tol, passes, most_epochs, watch);
-            if (!(at.gap <= tol))
-                status = watch.expired() ? watch.status() : at.epochs >= most_epochs ? Status::iteration_limit : Status::inaccurate;
-            return at;
-        }, seconds, report);
-        return nb::make_tuple(to_numpy(std::move(found.point)), word(status), found.gap, found.epochs);
-    }
     nb::tuple newton(double sigma, std::optional<Vector> start, const nb::dict& settings) {
         Steps steps(block_.features(), start, sigma, settings);
         return steps.result(run(*crew_, [&](Watch& watch) {
@@ -194,23 +184,54 @@ nb::tuple newton_on(nb::object sums, double sigma, std::optional<Vector> start, 
     return steps.result(steps.on(given, Watch({}, steps.seconds())));
 }
 
-// The scores of rows, the sum of beta times rows, and their reach: row_check.hpp.
-nb::tuple check_on(const nb::dict& data, Vector point, Vector beta, Vector weight) {
+// Coordinate descent on problems over the same rows, whose signs, weights and kinds follow one another: the points, the
+// multipliers, and for each problem how it ended, its relative gap and its epochs; "inaccurate" if the passes were not enough.
+nb::tuple descend_on(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector gamma,
+                     Vector bias, double tol, double passes, Index most_epochs, double seconds, nb::object report) {
     const HeldRows held = rows_of(data);
-    require(static_cast<Index>(point.shape(0)) == features_of(held.rows) + 1, "a point must have an entry more than X has columns");
-    for (const Vector* each : {&beta, &weight})
-        require(static_cast<Index>(each->shape(0)) == count_of(held.rows), "beta and weight must have an entry per row");
-    RowCheck found = without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch&) {
-        return check_rows(held.rows, point.data(), beta.data(), weight.data());
+    const Index rows = count_of(held.rows), count = static_cast<Index>(bias.shape(0));
+    const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
+    const Problem all = inputs.problem(count * rows);
+    require(count >= 1 && static_cast<Index>(gamma.shape(0)) == count * rows, "gamma must have an entry per row and problem");
+    std::vector<Problem> problems;
+    for (Index p = 0; p < count; ++p)
+        problems.push_back({rows, all.sign + p * rows, all.weight + p * rows, all.kind + p * rows, all.losses});
+    Status ended = Status::inaccurate;
+    const std::vector<Descent> found = without_lock(report, seconds, [&](Watch& watch) {
+        auto at = descend(held.rows, problems, gamma.data(), bias.data(), {tol, passes, most_epochs}, watch);
+        if (watch.expired()) ended = watch.status();
+        return at;
     });
-    return nb::make_tuple(to_numpy(std::move(found.scores)), to_numpy(std::move(found.sum)), found.reach);
+    std::vector<double> points, multipliers;
+    nb::list ends;
+    for (const Descent& each : found) {
+        points.insert(points.end(), each.point.begin(), each.point.end());
+        multipliers.insert(multipliers.end(), each.gamma.begin(), each.gamma.end());
+        const Status status = each.gap <= tol ? Status::converged : each.epochs >= most_epochs ? Status::iteration_limit : ended;
+        ends.append(nb::make_tuple(word(status), each.gap, each.epochs));
+    }
+    return nb::make_tuple(to_numpy(std::move(points)), to_numpy(std::move(multipliers)), ends);
+}
+
+// Sums of beta times rows, for several beta that follow one another, and their reach: row_check.hpp.
+nb::tuple check_on(const nb::dict& data, Vector beta, Vector weight) {
+    const HeldRows held = rows_of(data);
+    require(beta.shape(0) == weight.shape(0) && beta.shape(0) % static_cast<std::size_t>(count_of(held.rows)) == 0,
+            "beta and weight must have an entry per row");
+    RowCheck found = without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch&) {
+        return check_rows(held.rows, beta.data(), weight.data(), static_cast<Index>(beta.shape(0)) / count_of(held.rows));
+    });
+    return nb::make_tuple(to_numpy(std::move(found.sums)), to_numpy(std::move(found.reach)));
 }
 
 }  // namespace
 
 void bind_linear(nb::module_& m) {
     m.def("newton", newton_on, "sums"_a, "sigma"_a, "start"_a.noconvert().none(), "settings"_a);
-    m.def("check_rows", check_on, "data"_a, "point"_a.noconvert(), "beta"_a.noconvert(), "weight"_a.noconvert());
+    m.def("check_rows", check_on, "data"_a, "beta"_a.noconvert(), "weight"_a.noconvert());
+    m.def("descend", descend_on, "data"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
+          "slopes"_a.noconvert(), "gamma"_a.noconvert(), "bias"_a.noconvert(), "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a,
+          "report"_a.none());
     nb::class_<Block>(m, "LinearBlock")
         .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int, const Block*>(), "data"_a, "sign"_a.noconvert(),
              "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a,
@@ -231,8 +252,6 @@ void bind_linear(nb::module_& m) {
         .def("flags", &Block::flags)
         .def("gamma", &Block::gamma)
         .def("start", &Block::start, "gamma"_a.noconvert())
-        .def("descend", &Block::descend, "bias"_a, "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a,
-             "report"_a.none())
         .def("newton", &Block::newton, "sigma"_a, "start"_a.noconvert().none(), "settings"_a)
         .def("attach", &Block::attach, "data"_a);
 }

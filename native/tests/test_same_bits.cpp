@@ -119,6 +119,58 @@ template <class T> void linear(const LinearLanes<T>& lane, const std::string& pr
     }
 }
 
+// Coordinate descent on eight problems side by side: a compressed row's products and sums, and what a row answers.
+template <class T> void eight(const LinearLanes<T>& lane, const std::string& precision, Answers& answers) {
+    for (long count : {0, 1, 2, 9}) {
+        constexpr long features = 40;
+        Random random(static_cast<std::uint64_t>(count) + 1);
+        const auto values = drawn<T>(random, count);
+        std::vector<int> columns;
+        for (long k = 0; k < count; ++k) columns.push_back(static_cast<int>(4 * k + 1));
+        auto w = drawn<double>(random, 8 * features);
+        const auto before = w, factor = drawn<double>(random, 8);
+        std::vector<double> found(8);
+        lane.eight_times(values.data(), columns.data(), count, w.data(), found.data());
+        lane.eight_add(values.data(), columns.data(), count, factor.data(), w.data());
+        for (int l = 0; l < 8; ++l) {  // near what they should be, too
+            double score = 0;
+            for (long k = 0; k < count; ++k) {
+                const double x = static_cast<double>(values[k]);
+                score += x * before[8 * columns[k] + l];
+                assert(std::abs(w[8 * columns[k] + l] - (before[8 * columns[k] + l] + factor[l] * x)) < 1e-12);
+            }
+            assert(std::abs(score - found[l]) < 1e-12);
+        }
+        answers.add(precision + " eight_times", found);
+        answers.add(precision + " eight_add", w);
+    }
+}
+
+void descent(const DescentLanes& lane, const std::string& name, long L, Answers& answers) {
+    for (int pieces : {1, 2, 3}) {
+        Random random(static_cast<std::uint64_t>(pieces));
+        std::vector<double> sign = drawn<double>(random, L), slope, edge, gamma, live;
+        for (double& y : sign) y = y < 0 ? -1 : 1;
+        for (int k = 0; k < pieces; ++k)
+            for (long l = 0; l < L; ++l) slope.push_back(1.0 - 0.5 * k), edge.push_back(0.3 + 0.4 * k);
+        for (long l = 0; l < L; ++l) gamma.push_back(0.1 * static_cast<double>(l)), live.push_back(l % 3 != 2);
+        auto bias = drawn<double>(random, L), excess = drawn<double>(random, L), score = drawn<double>(random, L);
+        const std::vector<double> stretch(L, 0.2);
+        std::vector<double> change(L), margins(L), gap(L), gaps(L), room(L), total(L), sums(L);
+        const RowBeside row{sign.data(), slope.data(), edge.data(), gamma.data(), 1.7, pieces};
+        const Beside all{bias.data(), excess.data(), stretch.data(), live.data()};
+        lane.row_room(row, all, 1e-12, room.data(), total.data());
+        const bool moved = lane.respond(row, all, score.data(), 1e-12, change.data());
+        assert(moved);
+        for (long l = 0; l < L; ++l) assert(live[l] != 0 || change[l] == 0);
+        lane.row_gap(row, all, score.data(), margins.data(), gap.data(), gaps.data());
+        for (const double each : gap) assert(each >= -1e-12);
+        lane.loss_sums(slope.data(), edge.data(), pieces, margins.data(), live.data(), 1, sums.data());
+        for (const auto* each : {&room, &total, &change, &gamma, &bias, &excess, &margins, &gap, &gaps, &sums})
+            answers.add(name, *each);
+    }
+}
+
 void steps_and_outer(const LaneSet& set, Answers& answers) {
     Random random(3);
     constexpr long blocks = 3, features = 5, n = blocks * block_rows<double>;
@@ -165,6 +217,8 @@ Answers loops(const LaneSet& set) {
     kernels(set.in_single, "single", answers), kernels(set.in_double, "double", answers);
     pairs_and_sums(set.in_single, "single", answers), pairs_and_sums(set.in_double, "double", answers);
     linear(set.linear_single, "single", answers), linear(set.linear_double, "double", answers);
+    eight(set.linear_single, "single", answers), eight(set.linear_double, "double", answers);
+    descent(set.descent_of_one, "descent of one", 1, answers), descent(set.descent_of_eight, "descent of eight", 8, answers);
     steps_and_outer(set, answers);
     return answers;
 }

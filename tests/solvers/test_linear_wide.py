@@ -14,8 +14,9 @@ from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.estimators.fitting.solving import centrable
-from abstain.estimators.linear.linear_fit import fitted_machine, linear_rows, row_centre, scattered
+from abstain.estimators.linear.linear_fit import fitted_machine, fitted_machines, linear_rows, row_centre, scattered
 from abstain.kernels import Kernel
+from abstain.losses.row_losses import in_sequence
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers import linear_wide
 from abstain.solvers.linear import LinearNewton
@@ -70,7 +71,11 @@ def test_all_solvers_find_the_optimum(name, loss, sparse):
     ):
         if ways is not None:
             vars(rows).update(ways)
-        _, proof = fitted_machine(problem, settings, None, rows=None if ways is None else rows)
+        _, proof = (
+            fitted_machine(problem, settings, None)
+            if ways is None
+            else fitted_machines(problem, settings, None, rows)[0]
+        )
         assert proof.status == "optimal"
         assert proof.gap <= 1e-6
         assert best * (1 - 1e-5) <= proof.objective <= best * (1 + 1e-5) + 1e-12
@@ -81,15 +86,70 @@ def test_all_solvers_find_the_optimum(name, loss, sparse):
 def test_the_gram_matrix_is_exact_and_descent_reaches_its_gap(sparse):
     problem = posed("wide", hinge(), sparse=sparse)
     rows = WideRows(problem.X, problem.centre)
-    exact = rows.exact(problem, LinearNewton(), None, None)
+    exact = rows.exact([problem], LinearNewton(), None)[0]
     machine = problem.machine(exact.point)
     assert problem.certify(machine, exact.gamma).relative_gap < 1e-10
-    found = rows.descended(problem, LinearNewton(tol=1e-5), None, None)
+    [found] = rows.descended(problem, LinearNewton(tol=1e-5))
     assert found.status is Status.OPTIMAL
     assert problem.certify(problem.machine(found.point), found.gamma).relative_gap <= 1.001e-5
     # from its own solution it has nothing to do
-    again = rows.descended(problem, LinearNewton(tol=1e-5), None, (found.point, found.gamma))
+    [again] = rows.descended(problem, LinearNewton(tol=1e-5), (found.point[np.newaxis], found.gamma))
     assert again.iterations < found.iterations
+
+
+def beside(problems: list[LinearProblem]) -> LinearProblem:
+    """Problems over the same rows as one value."""
+    signs, weights = ([getattr(one, name) for one in problems] for name in ("sign", "weight"))
+    loss = in_sequence([one.loss for one in problems], signs)
+    return replace(problems[0], sign=np.concatenate(signs), weight=np.concatenate(weights), loss=loss)
+
+
+@pytest.mark.parametrize("count", [2, 9, 11])  # one group of eight, and two
+@pytest.mark.parametrize("name", ["wide", "duplicates", "zero rows", "weights 0", "single"])
+def test_problems_side_by_side_have_their_own_optima(name, count):
+    rng = np.random.default_rng(count)
+    loss = double_hinge(Costs(1, 5, 0.3))
+    first = posed(name, loss, sparse=True)
+    ones = [
+        replace(first, sign=np.where(rng.random(60) < 0.4, 1, -1).astype(np.int8), weight=first.weight * (1.0 + k))
+        for k in range(count)
+    ]
+    rows, settings = WideRows(first.X, first.centre), LinearNewton(tol=1e-7)
+    problem = beside(ones)
+    found = rows.descended(problem, settings)
+    assert len(found) == problem.count == count
+    machine, gamma = problem.machine(np.stack([at.point for at in found])), np.concatenate([at.gamma for at in found])
+    for k, (one, at, certificate) in enumerate(zip(ones, found, problem.certificates(machine, gamma), strict=True)):
+        assert at.status is Status.OPTIMAL
+        best = optimum(one)
+        assert best * (1 - 1e-6) <= certificate.primal <= best * (1 + 1e-5)
+        assert certificate.dual <= best * (1 + 1e-6)
+        alone = one.certify(one.machine(at.point), at.gamma)  # the same certificate as that of one problem
+        np.testing.assert_allclose((certificate.primal, certificate.dual), (alone.primal, alone.dual), rtol=1e-12)
+        # control: the multipliers of another problem prove less
+        other = one.certify(one.machine(at.point), found[k - 1].gamma)
+        assert other.relative_gap > 10 * certificate.relative_gap
+
+
+def test_a_start_is_taken_for_each_problem():
+    problem = beside([posed("wide", hinge(), sparse=True)] * 3)
+    rows = WideRows(problem.X, problem.centre)
+    found = rows.descended(problem, LinearNewton(tol=1e-6))
+    start = np.stack([at.point for at in found]), np.concatenate([at.gamma for at in found])
+    again = rows.descended(problem, LinearNewton(tol=1e-6), start)
+    assert max(at.iterations for at in again) < min(at.iterations for at in found)
+
+
+def test_steps_over_rows_between_breakpoints_save_epochs():
+    rng = np.random.default_rng(0)
+    X = csr_array(random_array((300, 60), density=0.1, rng=rng, data_sampler=rng.standard_normal))
+    y = np.where(rng.random(300) < 0.5, 1, -1).astype(np.int8)
+    problem = LinearProblem(X, row_centre(X), y, np.full(300, 10.0), hinge())
+    [found] = WideRows(X, problem.centre).descended(problem, LinearNewton(tol=1e-4))
+    assert found.status is Status.OPTIMAL
+    assert problem.certify(problem.machine(found.point), found.gamma).relative_gap <= 1.001e-4
+    # epochs alone take more than 1,000
+    assert found.iterations < 500
 
 
 def test_a_search_has_the_scores_of_newton_steps(monkeypatch):
@@ -97,7 +157,7 @@ def test_a_search_has_the_scores_of_newton_steps(monkeypatch):
     labels = np.where(np.arange(60) % 3 > 0, 1, 0)
     search = LinearRejectSVCCV(Costs(reject=0.2), Cs=[0.01, 1.0], cv=3, tol=1e-8)
     wide = search.fit(problem.X, labels).cv_results_["mean_test_score"]
-    monkeypatch.setattr(WideRows, "solve", lambda *_: None)
+    monkeypatch.setattr(WideRows, "solve", lambda *_: [])
     np.testing.assert_allclose(search.fit(problem.X, labels).cv_results_["mean_test_score"], wide, atol=1e-12)
 
 
@@ -110,9 +170,9 @@ def test_a_limit_of_descent_is_reported_with_a_true_gap(limit):
     rows = WideRows(X, problem.centre)
     assert rows.one_by_one
     assert not rows.few
-    _, proof = fitted_machine(problem, replace(LinearNewton(tol=1e-9), **limit), None, rows=rows)
+    _, proof = fitted_machines(problem, replace(LinearNewton(tol=1e-9), **limit), None, rows)[0]
     assert proof.status == ("time_limit" if "time_limit" in limit else "iteration_limit")
-    _, exact = fitted_machine(problem, LinearNewton(tol=1e-4), None, rows=rows)
+    _, exact = fitted_machines(problem, LinearNewton(tol=1e-4), None, rows)[0]
     assert exact.status == "optimal"
     assert exact.dual_objective <= proof.objective
     assert proof.objective - exact.dual_objective <= proof.gap * proof.objective * (1 + 1e-9) + 1e-4 * exact.objective
@@ -133,8 +193,8 @@ def test_newton_steps_go_on_where_descent_was_too_slow(monkeypatch):
     problem = posed("wide", hinge(), sparse=True)
     rows = WideRows(problem.X, problem.centre)
     vars(rows).update(few=False, one_by_one=True)
-    assert rows.solve(problem, LinearNewton()).status is Status.INACCURATE
-    _, proof = fitted_machine(problem, LinearNewton(), None, rows=rows)
+    assert rows.solve(problem, LinearNewton())[0].status is Status.INACCURATE
+    _, proof = fitted_machines(problem, LinearNewton(), None, rows)[0]
     assert proof.status == "optimal"
 
 

@@ -64,6 +64,12 @@ FITS: dict[str, Callable[[Any, int], bytes]] = {
     "linear machine, single": lambda X, jobs: written(
         LinearRejectSVC(n_jobs=jobs), X.astype(np.float32), data(len(X), 8)[1]
     ),
+    "linear machine, sparse": lambda X, jobs: written(
+        LinearRejectSVC(n_jobs=jobs), wide(X[:300]), data(len(X), 8)[1][:300]
+    ),
+    "linear machines, sparse": lambda X, jobs: written(
+        LinearRejectSVC(n_jobs=jobs), wide(X[:300]), data(len(X), 8)[1][:300] + (X[:300, 0] > 1.0)
+    ),
     "embedded": lambda X, _: written(EmbeddedRejectSVC(0.2, n_starts=3), X[:200], data(len(X), 8)[1][:200]),
     "one class": lambda X, jobs: written(OneClassSVM(n_jobs=jobs), X, None),
 }

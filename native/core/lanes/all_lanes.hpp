@@ -11,6 +11,7 @@
 #include "selection.hpp"
 #include "embedded/step_losses.hpp"
 #include "linear.hpp"
+#include "descent.hpp"
 
 namespace abstain {
 namespace {
@@ -18,10 +19,10 @@ namespace {
 template <class T> constexpr Lanes<T> lanes_of() {
     return {accumulate<T>, values<T>, row<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
 }
-template <class T> constexpr LinearLanes<T> linear_lanes_of() { return {rows_times<T>, rows_sum<T>}; }
+template <class T> constexpr LinearLanes<T> linear_lanes_of() { return {rows_times<T>, rows_sum<T>, eight_times<T>, eight_add<T>}; }
 constexpr LaneSet all_lanes(const char* name) {
     return {name,  lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}, linear_lanes_of<float>(), linear_lanes_of<double>(),
-            outer};
+            outer, descent_lanes_of<1>(), descent_lanes_of<8>()};
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct LaneSet {
     LinearLanes<float> linear_single;
     LinearLanes<double> linear_double;
     Outer outer;
+    DescentLanes descent_of_one, descent_of_eight;
 };
 extern const LaneSet lanes_v2;  // runs everywhere
 #ifdef ABSTAIN_X86

@@ -88,5 +88,31 @@ void outer(const double* panel, long rows, long stride, long first, long last, d
         }
 }
 
+// A compressed row and eight vectors, whose entries lie side by side. Two sums: one after the other they would wait for each other.
+template <class T> void eight_times(const T* values, const int* columns, long count, const double* w, double* out) {
+    constexpr int W = width<double>, N = sum_vectors<double>;
+    Vec<double> sum[2][N];
+    for (int n = 0; n < N; ++n) sum[0][n] = sum[1][n] = Vec<double>{};
+    const auto add = [&](long k, Vec<double>* to) {
+        const double x = static_cast<double>(values[k]);
+        const double* at = w + 8 * static_cast<long>(columns[k]);
+        for (int n = 0; n < N; ++n) to[n] += x * load<double>(at + n * W);
+    };
+    for (long k = 0; k + 1 < count; k += 2) add(k, sum[0]), add(k + 1, sum[1]);
+    if (count % 2 == 1) add(count - 1, sum[0]);
+    for (int n = 0; n < N; ++n) store<double>(out + n * W, sum[0][n] + sum[1][n]);
+}
+
+template <class T> void eight_add(const T* values, const int* columns, long count, const double* factor, double* w) {
+    constexpr int W = width<double>, N = sum_vectors<double>;
+    Vec<double> by[N];
+    for (int n = 0; n < N; ++n) by[n] = load<double>(factor + n * W);
+    for (long k = 0; k < count; ++k) {
+        const double x = static_cast<double>(values[k]);
+        double* at = w + 8 * static_cast<long>(columns[k]);
+        for (int n = 0; n < N; ++n) store<double>(at + n * W, load<double>(at + n * W) + x * by[n]);
+    }
+}
+
 }  // namespace
 }  // namespace abstain

@@ -264,13 +264,6 @@ double LinearBlock::dual(Sides scale) const {
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
-Descent LinearBlock::descend(double bias, double tol, double passes, Index most_epochs, Watch& watch) {
-    Descent found = abstain::descend(rows_, problem_, lambda_.data(), bias, tol, passes, most_epochs, watch);
-    for (auto* each : {&lambda_, &gamma_}) std::copy(found.gamma.begin(), found.gamma.end(), each->begin());
-    std::copy(found.margin.begin(), found.margin.end(), margin_.begin());
-    return found;
-}
-
 void LinearBlock::start(const double* lambda) {
     for (Index i = 0; i < problem_.size; ++i)
         lambda_[i] = std::clamp(lambda[i], 0.0, problem_.breakpoint(i, problem_.pieces()));

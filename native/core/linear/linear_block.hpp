@@ -15,7 +15,6 @@
 #include <memory>
 
 #include "aligned.hpp"
-#include "linear/linear_descent.hpp"
 #include "linear/linear_rows.hpp"
 #include "problem.hpp"
 #include "thread_pool.hpp"
@@ -53,8 +52,6 @@ class LinearBlock {
     // The same times a direction, without forming it; its diagonal.
     std::vector<double> hessian_times(const double* direction, Watch& watch);
     std::vector<double> hessian_diagonal(Of of, Watch& watch);
-    // Coordinate descent from lambda and a bias (linear_descent.hpp): gamma and lambda are then its multipliers, m its margins.
-    Descent descend(double bias, double tol, double passes, Index most_epochs, Watch& watch);
     void accept() { lambda_ = gamma_; }  // the multipliers of the next augmented Lagrangian
 
     Index between() const;              // rows between breakpoints

@@ -1,13 +1,16 @@
 #include "linear/linear_descent.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
+#include "aligned.hpp"
 #include "elementary.hpp"
+#include "linear/linear_face.hpp"
 #include "linear/linear_policy.hpp"
-#include "linear/row_sums.hpp"
 
 namespace abstain {
 
@@ -15,165 +18,125 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-template <class Row> constexpr bool compressed = requires(Row X) { X.starts; };
+// L problems at most. Numbers of a row, or of a column, lie side by side for all of them; those of a problem that has ended, or
+// that there is not, stay as they are.
+template <class Row, int L> class Run {
+    using V = std::array<double, L>;
 
-template <class Row> Index entries(const Row& X, Index i) {
-    if constexpr (compressed<Row>) return X.starts[i + 1] - X.starts[i];
-    return X.features;
-}
-
-// Calls visit(column, value) for the entries of a row.
-template <class Row, class Visit> void each_entry(const Row& X, Index i, Visit&& visit) {
-    if constexpr (compressed<Row>) {
-        for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) visit(X.columns[e], static_cast<double>(X.values[e]));
-    } else {
-        const auto* row = X.values + i * X.features;
-        for (Index j = 0; j < X.features; ++j) visit(j, static_cast<double>(row[j]) - X.centre[j]);
-    }
-}
-
-// The product with w, in four sums: one after the other they would wait for each other.
-template <class Row> double times(const Row& X, Index i, const double* w) {
-    double sum[4] = {0, 0, 0, 0};
-    const Index count = entries(X, i), whole = count / 4 * 4;
-    const auto term = [&](Index k) {
-        if constexpr (compressed<Row>) {
-            const Index e = X.starts[i] + k;
-            return static_cast<double>(X.values[e]) * w[X.columns[e]];
-        } else {
-            return (static_cast<double>(X.values[i * X.features + k]) - X.centre[k]) * w[k];
-        }
-    };
-    for (Index k = 0; k < whole; k += 4)
-        for (int lane = 0; lane < 4; ++lane) sum[lane] += term(k + lane);
-    for (Index k = whole; k < count; ++k) sum[0] += term(k);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-// Rows come in random order, so the next one is prefetched. (A call without effects would be left out.)
-template <class Row> [[gnu::always_inline]] inline void fetch(const Row& X, Index i) {
-    if constexpr (compressed<Row>) {
-        const auto ahead = [](const auto* first, const auto* last) __attribute__((always_inline)) {
-            for (const char* at = reinterpret_cast<const char*>(first); at < reinterpret_cast<const char*>(last); at += 64)
-                __builtin_prefetch(at);
-        };
-        ahead(X.values + X.starts[i], X.values + X.starts[i + 1]);
-        ahead(X.columns + X.starts[i], X.columns + X.starts[i + 1]);
-    }
-}
-
-class Random {
   public:
-    Index below(Index n) {  // xorshift (Marsaglia 2003), then the high part of a product
-        state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
-        return static_cast<Index>(((state_ >> 32) * static_cast<std::uint64_t>(n)) >> 32);
-    }
-
-  private:
-    std::uint64_t state_ = 88172645463325252u;
-};
-
-template <class Row> class Run {
-  public:
-    Run(const Row& X, const Problem& problem, const double* gamma, double bias)
-        : X_(X), problem_(problem), bias_(bias) {
-        found_.gamma.assign(problem.size, 0.0);
-        found_.margin.assign(problem.size, 0.0);
-        w_.assign(X.features, 0.0);
-        rows_.resize(problem.size);
-        double total = 0;
-        for (Index i = 0; i < problem.size; ++i) {
-            Visited& row = rows_[i];
-            double squared = 0;
-            each_entry(X_, i, [&](Index, double x) { squared += x * x; });
-            row.squared = squared;
-            row.top = problem.breakpoint(i, problem.pieces());
-            if (row.top > 0) total += row.squared, ++counted_, all_ += entries(X, i);
-            move(i, std::clamp(gamma[i], 0.0, row.top));
-        }
-        const double mean = total / static_cast<double>(counted_);
-        stretch_ = total > 0 && std::isfinite(total) ? linear_policy::bias_share * mean : 1.0;
-    }
-
-    Descent run(double tol, double passes, Index most_epochs, Watch& watch) {
-        const double most = passes * static_cast<double>(all_);
-        const Index last_epoch = std::min(most_epochs, static_cast<Index>(std::min(1e15, linear_policy::epochs_per_pass * passes)));
-        least_stretch_ = tol / 16;
-        Index look = linear_policy::first_look, before = 0;
-        double last = 1;
-        for (found_.epochs = 0; found_.epochs < last_epoch && read_ < most; ++found_.epochs) {
-            if (found_.epochs == look) {
-                settle();
-                if (found_.gap <= tol) return std::move(found_);
-                // where a straight line through the logarithms of the last two gaps meets the tolerance
-                const double gap = std::min(found_.gap, 1e100), rate = elementary::log(last / gap), left = elementary::log(gap / tol);
-                const Index soon = found_.epochs + 2, late = found_.epochs + 2 + found_.epochs / 3;
-                const double steps = rate > 0 ? left / rate * static_cast<double>(look - before) : infinity;
-                before = std::exchange(look, steps < static_cast<double>(late - found_.epochs)
-                                                 ? std::max(soon, found_.epochs + 1 + static_cast<Index>(steps)) : late);
-                last = gap;
+    Run(const Row& X, std::span<const Problem> problems, const double* gamma, const double* bias)
+        : X_(X), n_(X.rows), pieces_(problems[0].pieces()), found_(problems.size()), rows_(n_) {
+        for (auto* each : {&gamma_, &margin_, &sign_}) each->assign(n_ * L, 0.0);
+        for (auto* each : {&slope_, &edge_}) each->assign(n_ * pieces_ * L, 0.0);
+        w_.assign(X.features * L, 0.0);
+        V squares{}, counted{};
+        for (Index i = 0; i < n_; ++i) {
+            for (Index k = 0; k < entries(X, i); ++k) rows_[i].squared += entry(X, i, k).value * entry(X, i, k).value;
+            V first{};
+            for (int l = 0; l < std::ssize(problems); ++l) {
+                const Problem& problem = problems[l];
+                sign_[i * L + l] = problem.sign[i];
+                for (int k = 0; k < pieces_; ++k)
+                    slope_[at(i, k) + l] = problem.slope(i, k), edge_[at(i, k) + l] = problem.breakpoint(i, k + 1);
+                if (!(top(i)[l] > 0)) continue;
+                squares[l] += rows_[i].squared, counted[l] += 1, rows_[i].counts = true;
+                first[l] = std::clamp(gamma[l * n_ + i], 0.0, top(i)[l]);
             }
-            watch.iterations = found_.epochs;
-            watch.violation = last;
+            if (!rows_[i].counts) continue;
+            all_ += entries(X, i);
+            for (int l = 0; l < L; ++l) {
+                gamma_[i * L + l] = first[l];
+                first[l] *= sign_[i * L + l], excess_[l] += first[l];
+            }
+            if (first != V{}) add_to<L>(X, i, first.data(), w_.data());
+        }
+        stretch_.fill(1.0);
+        for (int l = 0; l < std::ssize(problems); ++l) {
+            bias_[l] = bias[l], live_[l] = 1, counted_[l] = std::max(1.0, counted[l]), last_[l] = 1;
+            const double mean = squares[l] / counted[l];
+            if (mean > 0 && std::isfinite(mean)) stretch_[l] = linear_policy::bias_share * mean;
+        }
+    }
+
+    std::vector<Descent> run(const DescentSettings& settings, Watch& watch) {
+        const double most = settings.passes * static_cast<double>(all_), tol = settings.tol;
+        const double last_epoch = std::min(static_cast<double>(settings.most_epochs), linear_policy::epochs_per_pass * settings.passes);
+        least_stretch_ = tol / 16;
+        Index look = linear_policy::first_look;
+        for (; static_cast<double>(epochs_) < last_epoch && read_ < most; ++epochs_) {
+            if (epochs_ == look) {
+                settle();
+                end(tol);
+                if (live_ == V{}) return std::move(found_);
+                look = following(tol);
+                for (int l = 0; l < L; ++l)
+                    if (live_[l] != 0 && slow_[l] && epochs_ >= linear_policy::first_face) {
+                        face(l);
+                        look = std::min(look, epochs_ + linear_policy::face_epochs);
+                    }
+            }
+            watch.iterations = epochs_;
+            watch.violation = *std::max_element(last_.begin(), last_.end());
             watch.look();
             if (watch.expired()) break;
             epoch();
         }
         settle();
+        end(infinity);
         return std::move(found_);
     }
 
   private:
     struct Visited {
-        double squared = 0, top = 0;
-        double gap = 0;                  // when all margins were last known
+        double squared = 0;
+        bool counts = false;             // in one of the problems
         std::uint8_t nap = 0, left = 0;  // epochs to leave it out, in all and from now on
     };
 
-    void move(Index i, double gamma) {
-        const double change = problem_.sign[i] * (gamma - found_.gamma[i]);
-        if (change == 0) return;
-        each_entry(X_, i, [change, w = w_.data()](Index j, double x) { w[j] += change * x; });
-        found_.gamma[i] = gamma;
-        excess_ += change;
-    }
+    Index at(Index i, int k) const { return (i * pieces_ + k) * L; }
+    const double* top(Index i) const { return edge_.data() + at(i, pieces_ - 1); }
 
-    double loss(Index i, double margin) const {
-        double sum = 0;
-        for (int k = problem_.pieces() - 1; k >= 0; --k) {
-            const double below = problem_.slope(i, k) - margin;
-            if (below > 0) sum += below * (problem_.breakpoint(i, k + 1) - problem_.breakpoint(i, k));
+    // Keeps what the problems that reach `tol` have come to.
+    void end(double tol) {
+        for (int l = 0; l < std::ssize(found_); ++l) {
+            if (live_[l] == 0 || !(gap_[l] <= tol || tol == infinity)) continue;
+            live_[l] = 0, last_[l] = 0;
+            Descent& found = found_[l];
+            const double factor = factor_[l];
+            found.gap = gap_[l], found.epochs = epochs_;
+            for (Index i = 0; i < n_; ++i) found.gamma.push_back(gamma_[i * L + l]);
+            for (Index j = 0; j < X_.features; ++j) found.point.push_back(factor * w_[j * L + l]);
+            found.point.push_back(factor * bias_[l]);
         }
-        return sum;
     }
 
-    // The primal value at (w, b) times a factor.
-    double primal(double factor) const {
-        double sum = 0.5 * factor * factor * length_;
-        for (Index i = 0; i < problem_.size; ++i)
-            if (rows_[i].top > 0) sum += loss(i, factor * found_.margin[i]);
-        return sum;
-    }
-
-    // The multiplier of a row that is best for the others as they are.
-    double best(Index i, double margin) const {
-        const double rate = 1 / (rows_[i].squared + stretch_);
-        double best = 0;
-        for (int k = 0; k < problem_.pieces(); ++k) {
-            const double pull = found_.gamma[i] + rate * (problem_.slope(i, k) - margin), top = problem_.breakpoint(i, k + 1);
-            if (!(pull > best)) break;
-            best = std::min(pull, top);
-            if (pull < top) break;
+    // The epoch where a straight line through the logarithms of the last two gaps meets the tolerance; the first of all problems.
+    Index following(double tol) {
+        const Index soon = epochs_ + 2, late = epochs_ + 2 + epochs_ / 3;
+        Index look = late;
+        for (int l = 0; l < L; ++l) {
+            if (live_[l] == 0) continue;
+            const double gap = std::min(gap_[l], 1e100), rate = elementary::log(last_[l] / gap);
+            const double steps = rate > 0 ? elementary::log(gap / tol) / rate * static_cast<double>(epochs_ - before_) : infinity;
+            if (steps < static_cast<double>(late - epochs_)) look = std::min(look, std::max(soon, epochs_ + 1 + static_cast<Index>(steps)));
+            last_[l] = gap;
+            slow_[l] = !(steps <= static_cast<double>(linear_policy::face_epochs));
         }
-        return best;
+        before_ = epochs_;
+        return look;
     }
+
+    RowBeside row(Index i) {
+        return {&sign_[i * L], &slope_[at(i, 0)], &edge_[at(i, 0)], &gamma_[i * L], rows_[i].squared, pieces_};
+    }
+    Beside all() { return {bias_.data(), excess_.data(), stretch_.data(), live_.data()}; }
 
     void epoch() {
-        bias_ += stretch_ * excess_;
+        for (int l = 0; l < L; ++l) bias_[l] += live_[l] * stretch_[l] * excess_[l];
         order_.clear();
-        for (Index i = 0; i < problem_.size; ++i) {
+        for (Index i = 0; i < n_; ++i) {
             if (rows_[i].left > 0) --rows_[i].left;
-            else if (rows_[i].top > 0) order_.push_back(i);
+            else if (rows_[i].counts) order_.push_back(i);
         }
         const Index count = static_cast<Index>(order_.size());
         for (Index k = count; k > 1; --k) std::swap(order_[k - 1], order_[random_.below(k)]);
@@ -184,84 +147,150 @@ template <class Row> class Run {
     }
 
     void visit(Index i) {
-        Visited& row = rows_[i];
-        const double score = times(X_, i, w_.data()), margin = problem_.sign[i] * (score + bias_);
+        alignas(64) double score[L], change[L];
+        times<L>(X_, i, w_.data(), score);
         read_ += static_cast<double>(entries(X_, i));
-        const double next = best(i, margin), change = problem_.sign[i] * (next - found_.gamma[i]);
-        if (std::abs(change) <= linear_policy::resting * next) {
-            row.nap = static_cast<std::uint8_t>(std::min<int>(linear_policy::longest_nap, 2 * row.nap + 1));
-            row.left = row.nap;
-            return;
+        Visited& visited = rows_[i];
+        if (lanes_.respond(row(i), all(), score, linear_policy::resting, change)) {
+            visited.nap = 0;
+            add_to<L>(X_, i, change, w_.data());
+        } else {
+            visited.left = visited.nap = static_cast<std::uint8_t>(std::min<int>(linear_policy::longest_nap, 2 * visited.nap + 1));
         }
-        row.nap = 0;
-        bias_ += stretch_ * change;
-        move(i, next);
+    }
+
+    // Calls visit(room below, room above, slope) for a multiplier strictly between two breakpoints.
+    template <class Visit> void between(Index i, int l, Visit&& visit) const {
+        const double gamma = gamma_[i * L + l], slack = linear_policy::resting * top(i)[l];
+        double first = 0;
+        for (int k = 0; k < pieces_; ++k) {
+            const double last = edge_[at(i, k) + l];
+            if (gamma > first + slack && gamma < last - slack) visit(gamma - first, last - gamma, slope_[at(i, k) + l]);
+            first = last;
+        }
     }
 
     // Shares out what is missing in r = 0 among the rows between breakpoints, in proportion to their room; then all margins.
     void settle() {
-        std::vector<std::pair<Index, double>> room;
-        double total = 0;
-        for (Index i = 0; i < problem_.size; ++i) {
-            const double gamma = found_.gamma[i], slack = linear_policy::resting * rows_[i].top;
-            for (int k = 0; k < problem_.pieces(); ++k) {
-                const double first = problem_.breakpoint(i, k), last = problem_.breakpoint(i, k + 1);
-                if (!(gamma > first + slack && gamma < last - slack)) continue;
-                room.emplace_back(i, problem_.sign[i] * excess_ > 0 ? gamma - first : last - gamma);
-                total += room.back().second;
+        V total{};
+        part_.resize(n_ * L);
+        for (Index i = 0; i < n_; ++i) lanes_.row_room(row(i), all(), linear_policy::resting, &part_[i * L], total.data());
+        V share{};
+        for (int l = 0; l < L; ++l)
+            if (live_[l] != 0 && std::abs(excess_[l]) < total[l]) share[l] = excess_[l] / total[l];
+        if (share != V{}) {
+            for (Index i = 0; i < n_; ++i) {
+                alignas(64) double change[L];
+                bool any = false;
+                for (int l = 0; l < L; ++l) {
+                    change[l] = -share[l] * part_[i * L + l];
+                    gamma_[i * L + l] += sign_[i * L + l] * change[l];
+                    any |= change[l] != 0;
+                }
+                if (any) add_to<L>(X_, i, change, w_.data());
             }
         }
-        const double share = excess_ / total;
-        if (std::abs(excess_) < total)
-            for (const auto& [i, most] : room) move(i, found_.gamma[i] - problem_.sign[i] * share * most);
         measure();
-        const double usual = gaps_ / static_cast<double>(std::max<Index>(1, counted_));
-        for (Visited& row : rows_)
-            if (row.gap > linear_policy::waking * usual) row.nap = row.left = 0;
     }
 
-    // All margins, the duality gap, and the point that it is of.
+    // The primal values at (w, b) times factors.
+    V primal(const V& factor) const {
+        V sum;
+        for (int l = 0; l < L; ++l) sum[l] = 0.5 * factor[l] * factor[l] * length_[l];
+        lanes_.loss_sums(slope_.data(), edge_.data(), pieces_, margin_.data(), factor.data(), n_, sum.data());
+        return sum;
+    }
+
+    // All margins, the duality gaps, and the factors of the points that they are of.
     void measure() {
-        length_ = excess_ = gaps_ = 0;
-        for (const double each : w_) length_ += each * each;
-        for (Index i = 0; i < problem_.size; ++i) {
-            const double margin = problem_.sign[i] * (times(X_, i, w_.data()) + bias_), gamma = found_.gamma[i];
-            found_.margin[i] = margin;
-            excess_ += problem_.sign[i] * gamma;
-            rows_[i].gap = rows_[i].top > 0 ? loss(i, margin) + gamma * margin - problem_.phi(i, gamma) : 0.0;
-            gaps_ += rows_[i].gap;
+        V gaps{}, value;
+        length_ = excess_ = V{};
+        for (Index j = 0; j < X_.features; ++j)
+            for (int l = 0; l < L; ++l) length_[l] += w_[j * L + l] * w_[j * L + l];
+        for (Index i = 0; i < n_; ++i) {
+            alignas(64) double score[L];
+            times<L>(X_, i, w_.data(), score);
+            lanes_.row_gap(row(i), all(), score, &margin_[i * L], &part_[i * L], gaps.data());
         }
         read_ += static_cast<double>(all_);
-        double factor = 1, best = primal(1);
-        const double dual = best - gaps_ + bias_ * excess_;
-        for (double more = least_stretch_; more < linear_policy::most_stretch; more *= 2) {
-            const double value = primal(1 + more);
-            if (!(value < best)) break;
-            best = value, factor = 1 + more;
+        for (Index i = 0; i < n_; ++i)
+            for (int l = 0; l < L; ++l)
+                if (live_[l] * part_[i * L + l] * counted_[l] > linear_policy::waking * gaps[l]) rows_[i].nap = rows_[i].left = 0;
+        factor_.fill(1.0);
+        V best = primal(factor_), dual, tried = live_;
+        for (int l = 0; l < L; ++l) dual[l] = best[l] - gaps[l] + bias_[l] * excess_[l];
+        for (double more = least_stretch_; more < linear_policy::most_stretch && tried != V{}; more *= 2) {
+            value.fill(1 + more);
+            value = primal(value);
+            for (int l = 0; l < L; ++l) {
+                if (tried[l] != 0 && value[l] < best[l]) best[l] = value[l], factor_[l] = 1 + more;
+                else tried[l] = 0;
+            }
         }
-        found_.gap = std::isfinite((best - dual) / best) ? std::max(0.0, (best - dual) / best) : infinity;
-        found_.point = w_;
-        found_.point.push_back(bias_);
-        for (double& each : found_.point) each *= factor;
+        for (int l = 0; l < L; ++l) {
+            const double gap = (best[l] - dual[l]) / best[l];
+            gap_[l] = std::isfinite(gap) ? std::max(0.0, gap) : infinity;
+        }
+    }
+
+    // A step over the rows of a problem between breakpoints, at margins that are known.
+    void face(int l) {
+        face_.members.clear();
+        for (Index i = 0; i < n_; ++i)
+            between(i, l, [&](double below, double above, double slope) {
+                const double y = sign_[i * L + l];
+                face_.members.push_back({i, y > 0 ? below : above, y > 0 ? above : below, y * (slope - margin_[i * L + l])});
+            });
+        face_.search(X_, stretch_[l]);
+        read_ += face_.read / L;
+        if (!(face_.gain > 0)) return;
+        for (std::size_t m = 0; m < face_.members.size(); ++m) {
+            const Index i = face_.members[m].row;
+            gamma_[i * L + l] = std::clamp(gamma_[i * L + l] + sign_[i * L + l] * face_.step[m], 0.0, top(i)[l]);
+        }
+        for (Index j = 0; j < X_.features; ++j) w_[j * L + l] += face_.sum[j];
+        excess_[l] += face_.excess;
+        bias_[l] += stretch_[l] * face_.excess;
     }
 
     const Row& X_;
-    const Problem& problem_;
-    Descent found_;
-    std::vector<double> w_;
+    const Index n_;
+    const int pieces_;
+    std::vector<Descent> found_;
+    Aligned<double> gamma_, margin_, sign_, slope_, edge_, w_, part_;  // part_: the rows' parts of the gaps
     std::vector<Visited> rows_;
+    Face<Row> face_;
     std::vector<Index> order_;
-    Random random_;
-    Index counted_ = 0, all_ = 0;  // rows of some weight, and their entries
-    double read_ = 0, stretch_ = 1, least_stretch_ = 0, bias_;
-    double length_ = 0, excess_ = 0, gaps_ = 0;  // |w|^2, r, and the sum of the rows' parts of the gap
+    RandomOrder random_;
+    Index all_ = 0, epochs_ = 0, before_ = 0;  // all_: entries of the rows that count
+    double read_ = 0, least_stretch_ = 0;
+    const DescentLanes& lanes_ = L == 1 ? current_lanes().descent_of_one : current_lanes().descent_of_eight;
+    alignas(64) V bias_{}, excess_{}, stretch_{}, live_{}, counted_{};  // live_: 1 until a problem has ended
+    std::array<bool, L> slow_{};                            // whether it would take many epochs more
+    V length_{}, gap_{}, factor_{}, last_{};                // |w|^2, the gap and the factor now, the last gap
 };
 
 }  // namespace
 
-Descent descend(const LinearRows& rows, const Problem& problem, const double* gamma, double bias, double tol, double passes,
-                Index most_epochs, Watch& watch) {
-    return std::visit([&](const auto& X) { return Run(X, problem, gamma, bias).run(tol, passes, most_epochs, watch); }, rows);
+std::vector<Descent> descend(const LinearRows& rows, const std::vector<Problem>& problems, const double* gamma, const double* bias,
+                             const DescentSettings& settings, Watch& watch) {
+    constexpr Index together = 8;
+    const Index count = static_cast<Index>(problems.size()), groups = (count + together - 1) / together;
+    std::vector<Descent> found;
+    for (Index group = 0; group < groups; ++group) {
+        const Index first = group * count / groups, last = (group + 1) * count / groups;
+        const std::span<const Problem> some(problems.data() + first, problems.data() + last);
+        std::vector<Descent> part = std::visit(
+            [&](const auto& X) {
+                using Row = std::decay_t<decltype(X)>;
+                const double* start = gamma + first * X.rows;
+                if (some.size() == 1) return Run<Row, 1>(X, some, start, bias + first).run(settings, watch);
+                return Run<Row, together>(X, some, start, bias + first).run(settings, watch);
+            },
+            rows);
+        for (Descent& each : part) found.push_back(std::move(each));
+    }
+    return found;
 }
 
 }  // namespace abstain

@@ -8,10 +8,16 @@
 //   sum_i [w_i loss_i(m_i) + gamma_i m_i - phi_i(gamma_i)] - b r
 //
 // It is computed after more and more epochs, with the primal value at the best multiple of (w, b): where all margins are nearly
-// 1, a multiple that is a little larger has no losses. A row that did not move is left out of the next 1, 3, 7, 15 epochs.
+// 1, a multiple that is a little larger has no losses. A row that did not move is left out of the next 1, 3, 7, 15 epochs. Where
+// epochs are many, steps over the rows between breakpoints come between them (linear_face.hpp).
+//
+// Several problems over the same rows are solved side by side: a visit to a row reads it once for eight of them, whose weights
+// lie side by side.
 //
 // Hsieh et al. (ICML 2008) have this for the hinge with a penalised bias, and shrink instead.
 #pragma once
+
+#include <vector>
 
 #include "linear/linear_rows.hpp"
 #include "problem.hpp"
@@ -20,15 +26,21 @@
 namespace abstain {
 
 struct Descent {
-    std::vector<double> gamma, margin;
+    std::vector<double> gamma;
     std::vector<double> point;  // the multiple of w and, last, b
     double gap;                 // relative; that of gamma if r = 0
     Index epochs;
 };
 
-// From multipliers `gamma`, n of them, and a bias; until the gap is at most `tol`, or for so many entries of the rows, each of
-// them counted as often as it is read, as `passes` over all of them have; or for twice as many epochs, where rows rest.
-Descent descend(const LinearRows& rows, const Problem& problem, const double* gamma, double bias, double tol, double passes,
-                Index most_epochs, Watch& watch);
+struct DescentSettings {
+    double tol;
+    double passes;      // over the entries of all rows, each counted as often as it is read
+    Index most_epochs;  // besides twice as many epochs as passes, where rows rest
+};
+
+// From multipliers `gamma` of all problems, one after another, and their biases; until all gaps are at most `tol`, or a limit.
+// The problems' losses have equally many pieces.
+std::vector<Descent> descend(const LinearRows& rows, const std::vector<Problem>& problems, const double* gamma, const double* bias,
+                             const DescentSettings& settings, Watch& watch);
 
 }  // namespace abstain

@@ -28,26 +28,29 @@ template <class Row> double squared(const Row& X, Index i) {
 
 }  // namespace
 
-RowCheck check_rows(const LinearRows& rows, const double* point, const double* beta, const double* weight) {
+RowCheck check_rows(const LinearRows& rows, const double* beta, const double* weight, Index count) {
     return std::visit(
         [&](const auto& X) {
             RowCheck found;
-            found.scores.assign(X.rows, 0.0);
-            found.sum.assign(X.features, 0.0);
+            found.sums.assign(count * X.features, 0.0);
+            found.reach.assign(count, 0.0);
             const Index step = std::max<Index>(1, linear_policy::checked / X.features);
             std::vector<Index> which;
-            std::vector<double> coef;
+            std::vector<double> coef, squares;
             for (Index first = 0; first < X.rows; first += step) {
                 const Index last = std::min(X.rows, first + step);
-                times_rows(X, first, last, point, found.scores.data());
-                which.clear();
-                coef.clear();
-                for (Index i = first; i < last; ++i) {
-                    found.scores[i] += point[X.features];
-                    if (weight[i] > 0) found.reach += weight[i] * weight[i] * squared(X, i);
-                    if (beta[i] != 0) which.push_back(i), coef.push_back(beta[i]);
+                squares.clear();
+                for (Index i = first; i < last; ++i) squares.push_back(squared(X, i));
+                for (Index p = 0; p < count; ++p) {
+                    which.clear();
+                    coef.clear();
+                    for (Index i = first; i < last; ++i) {
+                        const Index at = p * X.rows + i;
+                        if (weight[at] > 0) found.reach[p] += weight[at] * weight[at] * squares[i - first];
+                        if (beta[at] != 0) which.push_back(i), coef.push_back(beta[at]);
+                    }
+                    sum_rows(X, which, coef, found.sums.data() + p * X.features);
                 }
-                sum_rows(X, which, coef, found.sum.data());
             }
             return found;
         },

@@ -18,7 +18,7 @@ how much the landmarks cost. All values are computed again in float64, block by 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,15 @@ NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
 class LinearProblem(RowLosses):
     """Signed rows and a weighted loss; no array is copied.
 
+    Several problems over the same rows may be one value: their signs, weights and losses then follow one another.
+
     Attributes
     ----------
     X : float32 or float64 array (C order) or CSR matrix of shape (n, d)
     centre : float64 array of shape (d,)
         Where the bias is the score; 0 for sparse rows.
-    sign : int8 array of shape (n,)
-    weight : float64 array of shape (n,)
+    sign : int8 array of shape (n,), or (count n,)
+    weight : float64 array of the same shape
         w = C s, finite and >= 0; includes sample and class weights.
     loss : MarginLoss or LossTable
     """
@@ -65,17 +67,34 @@ class LinearProblem(RowLosses):
         steepest = -self.loss.tables()[1][:, 0]
         return np.asarray(self.weight * (steepest[0] if (steepest == steepest[0]).all() else steepest[self.kind]))
 
-    def machine(self, point: NDArray[np.float64]) -> Any:
-        """Return the machine of w and, last, b."""
-        return LinearMachine(point[:-1].copy(), self.centre, float(point[-1]))
+    @property
+    def count(self) -> int:
+        """The number of problems."""
+        return len(self.sign) // int(self.X.shape[0] or 1) or 1
 
-    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, float]:
-        """Return the scores of all rows, as the machine predicts them, and its `row_sums`."""
-        return machine.score(self.X, n_jobs).ravel(), *machine.row_sums(self.X, beta, self.weight)
+    def one(self, k: int) -> LinearProblem:
+        """Return the k-th of several problems."""
+        n = self.X.shape[0]
+        rows = slice(k * n, (k + 1) * n)
+        return replace(self, sign=self.sign[rows], weight=self.weight[rows], loss=self.loss.take(rows))
+
+    def machine(self, point: NDArray[np.float64]) -> Any:
+        """Return the machine of w and, last, b; of several machines if there is a line for each."""
+        bias = point[..., -1]
+        return LinearMachine(point[..., :-1].copy(), self.centre, bias if bias.ndim else float(bias))
+
+    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, Any]:
+        """Return the scores of all rows, as the machine predicts them, and its `row_sums`, for each problem."""
+        return machine.score(self.X, n_jobs).T.ravel(), *machine.row_sums(self.X, beta, self.weight)
 
     def certify(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> Certificate:
         """Certify a machine of this problem, with gamma clipped and balanced where it must be."""
-        return linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs).certificate(machine.weights)
+        return self.certificates(machine, gamma, n_jobs)[0]
+
+    def certificates(self, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None) -> list[Certificate]:
+        """Certify the machines of all problems in one pass over the rows."""
+        sums = linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs)
+        return [one.certificate(w) for one, w in zip(sums, np.atleast_2d(machine.weights), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +111,7 @@ class LowRankProblem(LinearProblem):
     features: LandmarkFeatures
     several: bool = False
 
-    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, float]:
+    def row_sums(self, machine: Any, beta: NDArray[np.float64], n_jobs: int | None) -> tuple[Any, Any, Any]:
         """Return the scores of all rows, and the same sums of their kernel values with the landmarks, in blocks."""
         (n, d), m = self.X.shape, len(self.features.mix)
         step = max(1, BLOCK // max(1, m, d))
@@ -104,7 +123,7 @@ class LowRankProblem(LinearProblem):
             at = self.features.values(X, n_jobs=n_jobs)
             total += beta[rows] @ at
             reach += float(self.weight[rows] ** 2 @ Kernel("linear").diagonal(at))
-        return scores, total, reach
+        return scores, [total], [reach]
 
     def machine(self, point: NDArray[np.float64]) -> Any:
         """Return the kernel machine of w and, last, b."""
@@ -114,7 +133,7 @@ class LowRankProblem(LinearProblem):
         """Certify a machine on the landmarks, with gamma clipped and balanced where it must be."""
         A, gram = self.features.mix, self.features.kernel(self.features.landmarks)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            found = linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs)
+            [found] = linear_sums(self, machine, feasible_gamma(self, gamma), n_jobs)
             # the coefficients of the dual's own machine
             best = A @ cho_solve(cho_factor(A.T @ gram @ A), A.T @ found.expansion, check_finite=False)
             return found.certificate(machine.coef.ravel(), best, gram)
@@ -179,17 +198,20 @@ def _squared(w: NDArray[np.float64], gram: NDArray[np.float64] | None) -> float:
 
 def linear_sums(
     problem: LinearProblem, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None
-) -> LinearSums:
-    """Sum over the rows of a problem, or of one of its blocks; gamma must be feasible."""
-    losses, n = 0.0, problem.X.shape[0]
+) -> list[LinearSums]:
+    """Sum over the rows of each problem, or of one of its blocks; gamma must be feasible."""
+    count, losses = problem.count, np.zeros(problem.count)
+    step = BLOCK if count == 1 else len(gamma)
     with np.errstate(over="ignore", invalid="ignore"):
-        scores, total, reach = problem.row_sums(machine, problem.sign * gamma, n_jobs)
-        for first in range(0, n, BLOCK):
-            rows = slice(first, first + BLOCK)
+        scores, totals, reach = problem.row_sums(machine, problem.sign * gamma, n_jobs)
+        for first in range(0, len(gamma), step):
+            rows = slice(first, first + step)
             sign = problem.sign[rows]
-            losses += float(problem.weight[rows] @ problem.loss.take(rows).value(sign, sign * scores[rows]))
-        duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
-    return LinearSums(losses, duals, reach, total, problem.loss.steepest)
+            of_rows = problem.weight[rows] * problem.loss.take(rows).value(sign, sign * scores[rows])
+            losses += of_rows.reshape(count, -1).sum(axis=1)
+        duals = problem.loss.dual_value(problem.sign, gamma, problem.weight).reshape(count, -1).sum(axis=1)
+    numbers = zip(losses.tolist(), duals.tolist(), reach, totals, strict=True)
+    return [LinearSums(*each, problem.loss.steepest) for each in numbers]
 
 
 def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -204,17 +226,17 @@ def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray
 
 
 def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of gamma over the rows with y = -1 and with y = +1."""
-    return np.array([gamma[problem.sign == y].sum() for y in (-1, 1)])
+    """Return the sums of gamma over the rows with y = -1 and with y = +1, a line for each problem."""
+    sides = [np.where(problem.sign == y, gamma, 0.0).reshape(problem.count, -1).sum(axis=1) for y in (-1, 1)]
+    return np.stack(sides, axis=1)
 
 
 def balanced_gamma(
     problem: LinearProblem, gamma: NDArray[np.float64], sides: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Scale down the heavier side, given the sums of both over all rows, so that the coefficients sum to 0."""
-    negative, positive = sides.tolist()
-    if negative == positive:
+    if (sides[:, 0] == sides[:, 1]).all():
         return gamma
-    least = min(negative, positive)
-    shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
-    return np.asarray(gamma * shrink)
+    shrink = sides.min(axis=1, keepdims=True) / np.where(sides > 0.0, sides, 1.0)
+    factor = np.where(problem.sign.reshape(problem.count, -1) > 0, shrink[:, 1:], shrink[:, :1])
+    return np.asarray(gamma * factor.ravel())

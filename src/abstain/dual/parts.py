@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.row_losses import LossTable, in_sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +64,10 @@ class Parts(RowLosses):
     def of_all(cls, problems: Sequence[DualProblem], gram: NDArray[np.float64] | None = None) -> Parts:
         """Return problems over the same rows, with as many knots each, as parts that have all rows."""
         first, count = problems[0], len(problems)
-        tables = [problem.loss.tables() for problem in problems]
-        before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
-        kind = np.concatenate([start + problem.kind for start, problem in zip(before, problems, strict=False)])
-        knots, slopes = (np.concatenate(each) for each in zip(*tables, strict=True))
+        losses = in_sequence([problem.loss for problem in problems], [problem.sign for problem in problems])
         sign, weight = (np.concatenate([getattr(one, name) for one in problems]) for name in ("sign", "weight"))
         rows, starts = np.tile(np.arange(first.n), count), first.n * np.arange(count + 1)
-        return cls(first, rows, starts, sign, LossTable(knots, slopes, kind), weight, gram)
+        return cls(first, rows, starts, sign, losses, weight, gram)
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.losses.margin_loss import dual_value_of, value_of
+from abstain.losses.margin_loss import MarginLoss, dual_value_of, value_of
 from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
 
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
@@ -73,6 +74,15 @@ class LossTable:
     def _lines(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
         """The knots and the slopes of all rows, one array for each knot."""
         return tuple([column[self.kind] for column in table.T] for table in (self.knots, self.slopes))  # type: ignore[return-value]
+
+
+def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> LossTable:
+    """Return the losses of several sets of rows, one after another; all with as many knots."""
+    tables = [loss.tables() for loss in losses]
+    before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
+    kinds = [start + loss.kinds(sign) for start, loss, sign in zip(before, losses, signs, strict=False)]
+    knots, slopes = (np.concatenate(each) for each in zip(*tables, strict=True))
+    return LossTable(knots, slopes, np.concatenate(kinds))
 
 
 def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTable:

@@ -79,18 +79,17 @@ class LinearMachine:
 
     def row_sums(
         self, X: Matrix, beta: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
-        """Return two sums over the rows in one pass; sparse rows need the centre 0.
+    ) -> tuple[NDArray[np.float64], list[float]]:
+        """Return two sums over the rows in one pass, for each machine; sparse rows need the centre 0.
 
         ::
 
             sum_i beta_i (x_i - c)      sum_i weight_i^2 |x_i - c|^2
         """
         check_width(X, self.n_features)
-        point = np.append(self.weights, self.bias)
         given = (np.require(each, np.float64, ["C", "A"]) for each in (beta, weight))
-        _, total, reach = _native.check_rows(native_data(X, self.centre), point, *given)
-        return total, reach
+        totals, reach = _native.check_rows(native_data(X, self.centre), *given)
+        return totals.reshape(-1, self.n_features), reach.tolist()
 
 
 def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:

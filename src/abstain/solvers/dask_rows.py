@@ -267,4 +267,5 @@ def _certified(
 ) -> LinearSums:
     problem = pose.problem(chunk, rows)
     machine, sides = judged
-    return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, step[1]), sides))
+    [found] = linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, step[1]), sides))
+    return found

@@ -108,9 +108,9 @@ class LinearFits:
 
     def _ended(self, problem: LinearProblem, settings: LinearNewton, start: Start | None) -> tuple[Start, Status]:
         """Solve from a point and its multipliers; return those that were found."""
-        wide = self.wide.solve(problem, settings, self.limits.n_jobs, start)
-        if wide is not None and wide.gamma is not None:
-            start = (wide.point, wide.gamma)
+        before = None if start is None else (start[0][np.newaxis], start[1])
+        for wide in self.wide.solve(problem, settings, self.limits.n_jobs, before):
+            start = (wide.point, np.asarray(wide.gamma))
             if wide.status is not Status.INACCURATE:
                 return start, wide.status
         sums: Any = LocalSums(problem, self.limits.n_jobs)

@@ -7,6 +7,7 @@ w = sum_i y_i gamma_i (x_i - c) with their multipliers. Newton steps go on from 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,20 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain import _native
 from abstain.arguments import one_blas_thread
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, Status
 from abstain.kernels import Kernel
+from abstain.machines.linear_machine import native_data
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
-from abstain.solvers.linear_rows import LocalSums
-from abstain.solvers.native import SMO
+from abstain.solvers.native import SMO, native_task
 
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram matrix
-FEWEST_FEATURES = 100  # of sparse rows that are visited one by one
-ROWS_PER_COLUMN = 4  # with more, coordinate descent may need thousands of passes
-PASSES = (100.0, 400.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
+FEWEST_FEATURES = 100  # with more, the Gram matrix of sparse rows is never made dense, and Newton steps take long
+ROWS_PER_COLUMN = (4, 8)  # of few columns and of many; with more, coordinate descent may need thousands of passes
+PASSES = (600.0, 1000.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
 LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")
 COLUMNS = 4096  # that are centred at a time
 
@@ -56,7 +58,7 @@ class WideRows:
         """Whether rows are visited one by one first."""
         n, d = self.X.shape
         if issparse(self.X):
-            return bool(d > FEWEST_FEATURES and n <= ROWS_PER_COLUMN * d)
+            return bool(n <= ROWS_PER_COLUMN[d > FEWEST_FEATURES] * d)
         return bool(not self.few and d > MOST_DENSE)
 
     @cached_property
@@ -81,39 +83,55 @@ class WideRows:
 
     def solve(
         self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None = None, start: Any = None
-    ) -> LinearSolution | None:
-        """Return the solution of a problem over these rows, or how far it came; None where Newton steps are faster.
+    ) -> list[LinearSolution]:
+        """Return the solutions of problems over these rows, or how far they came; none where Newton steps are faster.
 
-        `start` is a point with its multipliers.
+        `start` has a point for each problem, and all multipliers.
         """
-        found = self.descended(problem, settings, n_jobs, start) if self.one_by_one else None
-        if self.few and (found is None or found.status is Status.INACCURATE):
-            return self.exact(problem, settings, n_jobs, start if found is None else (found.point, found.gamma))
+        found = self.descended(problem, settings, start) if self.one_by_one else []
+        missed = [k for k in range(problem.count) if not found or found[k].status is Status.INACCURATE]
+        if self.few and missed:
+            first: Any = [one.gamma for one in found]
+            if not found and start is not None:
+                first = start[1].reshape(problem.count, -1)
+            ones = [problem.one(k) for k in missed]
+            starts = [one.sign * first[k] for k, one in zip(missed, ones, strict=True)] if len(first) else None
+            exact = dict(zip(missed, self.exact(ones, settings, n_jobs, starts), strict=True))
+            found = [exact.get(k) or found[k] for k in range(problem.count)]
         return found
 
-    def descended(
-        self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: Any
-    ) -> LinearSolution:
+    def descended(self, problem: LinearProblem, settings: LinearNewton, start: Any = None) -> list[LinearSolution]:
         """Visit rows one by one; "inaccurate" if that takes too long."""
-        sums: Any = LocalSums(problem, n_jobs)
-        bias = 0.0
-        if start is not None:
-            bias = float(start[0][-1])
-            sums.start(start[1])
+        bias = np.zeros(problem.count) if start is None else np.ascontiguousarray(start[0][:, -1])
+        gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
         seconds = np.inf if settings.time_limit is None else float(settings.time_limit)
-        limits = (PASSES[0 if self.few else 1], settings.max_iter, seconds, settings.progress)
-        point, status, gap, epochs = sums.block.descend(bias, settings.tol, *limits)
-        return LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, sums.gamma())
+        points, found, ends = _native.descend(
+            native_data(self.X, self.centre),
+            **native_task(problem.sign, problem.loss, problem.weight),
+            gamma=gamma,
+            bias=bias,
+            tol=settings.tol,
+            passes=PASSES[0 if self.few else 1],
+            most_epochs=settings.max_iter,
+            seconds=seconds,
+            report=settings.progress,
+        )
+        each = zip(points.reshape(problem.count, -1), found.reshape(problem.count, -1), ends, strict=True)
+        return [
+            LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, one)
+            for point, one, (status, gap, epochs) in each
+        ]
 
-    def exact(self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: Any) -> LinearSolution:
-        """Solve the dual on the Gram matrix."""
+    def exact(
+        self, problems: Sequence[LinearProblem], settings: LinearNewton, n_jobs: int | None, starts: Any = None
+    ) -> list[LinearSolution]:
+        """Solve the duals on the Gram matrix."""
         K, kernel, origin = self.gram
-        dual = DualProblem(kernel, K, problem.sign, problem.loss, problem.weight)
-        steps = settings.max_iter * dual.n
+        duals = [DualProblem(kernel, K, one.sign, one.loss, one.weight) for one in problems]
+        steps = settings.max_iter * duals[0].n
         solver = SMO(max_iter=steps, time_limit=settings.time_limit, n_jobs=n_jobs, progress=settings.progress)
-        starts = None if start is None else [problem.sign * start[1]]
-        [[found]] = solver.solve_many([dual], starts=starts)
-        return self.of(problem, found, origin)
+        found = solver.solve_many(duals, starts=starts)
+        return [self.of(one, solution, origin) for one, [solution] in zip(problems, found, strict=True)]
 
     def of(self, problem: LinearProblem, found: DualSolution, origin: NDArray[np.float64]) -> LinearSolution:
         """Return the weights of a dual solution."""

@@ -105,8 +105,8 @@ def _machines(
     centre, dense = _centre(table, seen)
     rows = kept(table.tasks(encoding.rows, "y", "weight", "costs"))
 
-    def fit(task: Task, now: LinearNewton) -> tuple[LinearMachine, Proof]:
-        return _machine(DaskSums(table.X, rows, Pose(centre, task, dense), table.shape[0]), now)
+    def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
+        return [_machine(DaskSums(table.X, rows, Pose(centre, task, dense), table.shape[0]), now) for task in tasks]
 
     try:
         return fitted_tasks(tasks, settings, fit, joined)

@@ -19,6 +19,7 @@ from abstain.dual.proof import Proof, Status
 from abstain.estimators.fitting.solving import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
+from abstain.losses.row_losses import in_sequence
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
@@ -28,25 +29,26 @@ from abstain.solvers.native import within
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
 FINISHED = 100  # and a linear fit, where that costs next to nothing
+AT_ONCE, SPARSE_AT_ONCE = 200_000, 2_000_000  # rows of problems that are solved together, each row once for each
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 LINEAR = Kernel("linear")
 MOST_SCATTERED = 100_000  # rows: one of them may have all of the squares, and the others none
 UNSURE = (Status.OPTIMAL, Status.INACCURATE)  # by the solver's own sums; the certificate decides
 
 
-Fit = Callable[[Task, LinearNewton], tuple[Any, Proof]]
+Fit = Callable[[Sequence[Task], LinearNewton], list[tuple[Any, Proof]]]
 
 
 def fitted_tasks(
-    tasks: Sequence[Task], settings: LinearNewton, fit: Fit, join: Callable[[Sequence[Any]], Any]
+    tasks: Sequence[Task], settings: LinearNewton, fit: Fit, join: Callable[[Sequence[Any]], Any], at_once: int = 1
 ) -> tuple[Any, tuple[Proof, ...]]:
-    """Fit the machine of each task, one after another within the time limit, and combine several into one."""
+    """Fit the machines of tasks, so many at once, within the time limit, and combine several into one."""
     began = time.monotonic()
     found: list[tuple[Any, Proof]] = []
-    for task in tasks:
+    for first in range(0, len(tasks), at_once):
         if settings.progress is not None and len(tasks) > 1:
             settings.progress(len(found), np.nan, len(tasks))
-        found.append(fit(task, within(settings, began)))
+        found += fit(tasks[first : first + at_once], within(settings, began))
     machines, proofs = zip(*found, strict=True)
     return (machines[0] if len(machines) == 1 else join(machines)), proofs
 
@@ -56,12 +58,22 @@ def linear_machines(
 ) -> tuple[LinearMachine, tuple[Proof, ...]]:
     """Fit the linear machines of all tasks of a training."""
     rows, code, weight = WideRows(*linear_rows(training.X)), training.code, training.weights(C)
+    alike = len({task.loss.n_knots for task in training.tasks}) == 1
 
-    def fit(task: Task, now: LinearNewton) -> tuple[LinearMachine, Proof]:
-        problem = LinearProblem(rows.X, rows.centre, task.sign(code), task.weight(code, weight), task.loss)
-        return fitted_machine(problem, now, n_jobs, rows=rows)
+    def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
+        signs = [task.sign(code) for task in tasks]
+        weights = [task.weight(code, weight) for task in tasks]
+        loss: Any = tasks[0].loss
+        if any(task.loss != loss for task in tasks):
+            loss = in_sequence([task.loss for task in tasks], signs)
+        if len(tasks) == 1:
+            problem = LinearProblem(rows.X, rows.centre, signs[0], weights[0], loss)
+        else:
+            problem = LinearProblem(rows.X, rows.centre, np.concatenate(signs), np.concatenate(weights), loss)
+        return fitted_machines(problem, now, n_jobs, rows)
 
-    return fitted_tasks(training.tasks, settings, fit, joined)
+    most = SPARSE_AT_ONCE if rows.one_by_one else AT_ONCE
+    return fitted_tasks(training.tasks, settings, fit, joined, max(1, most // len(code)) if alike else 1)
 
 
 def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
@@ -104,38 +116,57 @@ def check_reach(X: Any) -> None:
         )
 
 
+def fitted_machines(
+    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, rows: WideRows
+) -> list[tuple[Any, Proof]]:
+    """Fit the machines of several problems by the fastest way for their rows, and certify them together."""
+    began = time.monotonic()
+    aimed = replace(settings, tol=0.9 * settings.tol)
+    first = rows.solve(problem, aimed, n_jobs) or [
+        newton_steps(problem.one(k), within(aimed, began), n_jobs) for k in range(problem.count)
+    ]
+    machine = problem.machine(np.stack([found.point for found in first]))
+    certificates = problem.certificates(machine, np.concatenate([found.gamma for found in first]), n_jobs)
+    found: list[tuple[Any, Proof]] = []
+    for k, (at, certificate) in enumerate(zip(first, certificates, strict=True)):
+        if at.status not in UNSURE or certificate.relative_gap <= settings.tol:
+            found.append((problem.machine(at.point), proof_of(certificate, at.status, settings.tol, at.iterations)))
+        else:
+            found.append(fitted_machine(problem.one(k), within(settings, began), n_jobs, first=at))
+    return found
+
+
+def newton_steps(problem: LinearProblem, settings: LinearNewton, n_jobs: int | None) -> LinearSolution:
+    """Return what Newton steps lead to, with multipliers that are feasible up to rounding."""
+    sums = LocalSums(problem, n_jobs)
+    polish = problem.X.shape[0] <= FINISHED
+    found = replace(settings, polish=polish).solve(sums, first_penalty(problem))
+    return replace(found, gamma=sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0]))
+
+
 def fitted_machine(
     problem: LinearProblem,
     settings: LinearNewton,
     n_jobs: int | None,
     sums: Any = None,
-    rows: WideRows | None = None,
+    first: LinearSolution | None = None,
 ) -> tuple[Any, Proof]:
     """Fit one machine until the gap in its certificate, computed by the machine that predicts, is below the tolerance.
 
-    `sums` are what the solver needs; by default the sums over the problem's rows, which are in memory. `rows` are tried
-    before Newton steps.
+    `sums` are what the solver needs; by default the sums over the problem's rows, which are in memory. Newton steps go
+    on from `first`.
     """
-    began = time.monotonic()
 
     def certify(found: LinearSolution) -> tuple[Any, Certificate]:
         machine = problem.machine(found.point)
-        if found.gamma is not None:
-            return machine, problem.certify(machine, found.gamma, n_jobs)
         gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
         return machine, problem.certify(machine, gamma, n_jobs)
 
-    first = None if rows is None else rows.solve(problem, replace(settings, tol=0.9 * settings.tol), n_jobs)
-    if first is not None:
-        machine, certificate = certify(first)
-        if first.status not in UNSURE or certificate.relative_gap <= settings.tol:
-            return machine, proof_of(certificate, first.status, settings.tol, first.iterations)
     polish = problem.X.shape[0] <= (FINISHED if sums is None else POLISHED)
     sums = LocalSums(problem, n_jobs) if sums is None else sums
     if first is not None:
         sums.start(first.gamma)
-    now = replace(within(settings, began), polish=polish)
-    return certified(sums, first_penalty(problem), now, certify, first)
+    return certified(sums, first_penalty(problem), replace(settings, polish=polish), certify, first)
 
 
 def certified(

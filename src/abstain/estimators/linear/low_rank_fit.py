@@ -101,10 +101,11 @@ def low_rank_machines(
     rows = landmark_rows(estimator, training.X, training.sample_weight)
     code, weight = training.code, training.weights(C)
 
-    def fit(task: Task, now: LinearNewton) -> tuple[KernelMachine, Proof]:
+    def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[KernelMachine, Proof]]:
+        [task] = tasks
         given = (task.sign(code), task.weight(code, weight), task.loss)
         problem = LowRankProblem(rows.X, np.zeros(0), *given, rows.features, several=len(training.tasks) > 1)
-        return fitted_machine(problem, now, rows.n_jobs, rows.sums(problem))
+        return [fitted_machine(problem, now, rows.n_jobs, rows.sums(problem))]
 
     return fitted_tasks(training.tasks, settings, fit, _joined)
 
