@@ -21,7 +21,7 @@ PYTEST := -m pytest --numprocesses $(shell expr $(CORES) + 1) --maxprocesses 8 -
 # other libraries; and the tests marked `long`: simulations of what is promised of new rows, clusters, the memory of long
 # runs, large problems against a general solver, pages in a browser, interrupts, and most of many cases that are alike.
 MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklearn_suite.py tests/test_ecosystem.py \
-	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py tests/datasets/test_folder.py \
+	tests/test_ecosystem_others.py tests/test_ecosystem_models.py tests/test_benchmarks.py tests/test_examples.py tests/datasets/test_folder.py \
 	tests/datasets/test_loaders.py tests/datasets/test_physionet.py tests/datasets/test_public_sources.py
 NATIVE := build/native-test
 comma  := ,

@@ -65,3 +65,10 @@ def test_every_dependency_of_users_is_explained():
     wanted = [*PROJECT["project"]["dependencies"]]
     wanted += [one for extra in extras for one in PROJECT["project"]["optional-dependencies"][extra]]
     assert shown == [re.split(r"[\[<>=;]", one)[0] for one in wanted], "run python docs/write_dependencies.py"
+
+
+def test_the_page_of_other_libraries_has_all_lines():
+    script = (ROOT / "docs" / "write_ecosystem.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| ([\w-]+) \| `[\d.]+` \| yes \|", page, re.MULTILINE)
+    assert shown == re.findall(r'^    \(\s*"([\w-]+)",', script, re.MULTILINE), "run python docs/write_ecosystem.py"

@@ -55,6 +55,7 @@ def prose(text: str) -> str:
     text = write_numbers.NUMBER.sub(" ", text.split("\n## Sources\n", maxsplit=1)[0])
     for gone in (
         r"<!-- checks -->.*?<!-- end of checks -->",  # written by docs/write_checks.py
+        r"<!-- libraries -->.*?<!-- end of libraries -->",  # by docs/write_ecosystem.py
         r"<!-- dependencies -->.*?<!-- end of dependencies -->",  # and by docs/write_dependencies.py
         r"<!--.*?-->",
         r"^(```+|:::+).*?^\1",  # blocks, and directives with what they hold

@@ -1,0 +1,132 @@
+"""Run every line of the table of other libraries and write docs/ecosystem.md: ``python docs/write_ecosystem.py``.
+
+Each line is one or more tests; the version is that of the installed package. A library that is not installed, or whose
+tests fail, is an error: install the extra `ecosystem` first.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "ecosystem.md"
+BETWEEN = re.compile(r"(<!-- libraries -->\n).*?(<!-- end of libraries -->)", re.DOTALL)
+FILES = {"o": "tests/test_ecosystem_others.py", "m": "tests/test_ecosystem_models.py"}
+CHOW = '`ThresholdRejector({}(), costs, method="chow")`; also inside `NoveltyRejector` and `compare`.'
+STEP = "{} as a step of a Pipeline before our machine; decisions by `abstain.decide(pipeline, X)`."
+# package, its tests, and how to use it
+LINES = [
+    (
+        "dask",
+        ["o:test_dask_arrays"],
+        (
+            "`predict` and similar methods take dask arrays and return lazy ones; "
+            "`LinearRejectSVC.fit` takes them chunk by chunk ([millions of rows](millions_of_rows.md#on-dask)). "
+            "Any other "
+            "`fit` refuses dask arrays and names the way out."
+        ),
+    ),
+    ("distributed", ["o:test_dask_workers"], '`joblib.parallel_config("dask")` for folds and searches.'),
+    (
+        "skops",
+        ["m:test_skops"],
+        (
+            "`skops.io.load(file, trusted=abstain.TRUSTED_TYPES)`; see [model "
+            "files](model_files.md). Not forests and boosted trees: skops does not check their nodes, "
+            "`abstain.load` does."
+        ),
+    ),
+    (
+        "mlflow-skinny",
+        ["o:test_mlflow", "m:test_mlflow"],
+        (
+            "`mlflow.sklearn.save_model(clf, path, "
+            'serialization_format="skops", skops_trusted_types=abstain.TRUSTED_TYPES)`; or `"cloudpickle"` or '
+            '`"pickle"`, '
+            "for files whose source you trust."
+        ),
+    ),
+    ("onnxruntime", ["m:test_onnxruntime"], "`abstain.to_onnx(clf)`: labels, scores and rejects, as in Python."),
+    (
+        "imbalanced-learn",
+        ["o:test_imbalanced", "o:test_pipelines_of_imbalanced"],
+        (
+            "Its Pipelines work as they are, "
+            "also in `decide`, `compare` and `NoveltyRejector`; `BalancedBaggingClassifier` needs `Forced`. "
+            "Resampling changes the "
+            "class frequencies, and with them what the costs mean; `class_weight` does too."
+        ),
+    ),
+    (
+        "optuna",
+        ["o:test_optuna"],
+        (
+            "Minimise `-cross_val_score(...).mean()`, the mean cost. `OptunaSearchCV`, which is "
+            "in a separate package, was not tried."
+        ),
+    ),
+    (
+        "shap",
+        ["o:test_shap"],
+        ('Explain `clf.decision_function`, not `predict`. `LinearExplainer` takes machines with `kernel="linear"`.'),
+    ),
+    (
+        "fairlearn",
+        ["o:test_fairlearn"],
+        (
+            "`MetricFrame` takes our metrics; `ThresholdOptimizer` uses the score. "
+            "`ExponentiatedGradient` needs `Forced`: without it, **a reject, -1, is read as a probability of -1 "
+            "and becomes "
+            "the answer 0 without any warning**."
+        ),
+    ),
+    ("mapie", ["o:test_mapie"], "It needs `predict_proba`: wrap the machine in `CalibratedClassifierCV(clf)` first."),
+    ("crepes", ["m:test_crepes"], "It needs `predict_proba`, likewise: `WrapClassifier(CalibratedClassifierCV(clf))`."),
+    ("skrub", ["m:test_skrub"], STEP.format("`TableVectorizer`")),
+    ("category_encoders", ["m:test_category_encoders"], STEP.format("Its encoders")),
+    ("feature-engine", ["m:test_feature_engine"], STEP.format("Its transformers")),
+    ("xgboost", ["m:test_xgboost"], CHOW.format("XGBClassifier")),
+    ("lightgbm", ["m:test_lightgbm"], CHOW.format("LGBMClassifier")),
+    ("catboost", ["m:test_catboost"], CHOW.format("CatBoostClassifier")),
+]
+
+
+class Outcomes:
+    """What pytest reports of each test."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the worst outcome of the phases of a test."""
+        name = report.nodeid.partition("::")[2]
+        if report.when == "call" or report.outcome != "passed":
+            self.found[name] = report.outcome
+
+
+def main() -> None:
+    """Run the tests and write the page."""
+    outcomes = Outcomes()
+    pytest.main(["-q", "-n", "0", "-m", "", *(str(ROOT / path) for path in FILES.values())], plugins=[outcomes])
+    lines = ["| tool | version | works | how |", "|---|---|---|---|"]
+    for package, tests, how in LINES:
+        wanted = [test.partition(":")[2] for test in tests]
+        own = {name: found for name, found in outcomes.found.items() if name.startswith(tuple(wanted))}
+        if not own or set(own.values()) != {"passed"}:
+            sys.exit(f"{package}: {own or 'no test was run'}")
+        lines.append(f"| {package} | `{metadata.version(package)}` | yes | {how} |")
+    tried = ", ".join(f"{name} `{metadata.version(name)}`" for name in ("scikit-learn", "numpy", "pandas"))
+    head = f"Run by `docs/write_ecosystem.py` with {tried} and Python `{platform.python_version()}`:"
+    found = "\n".join([head, "", *lines, ""])
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(BETWEEN.sub(lambda parts: f"{parts[1]}\n{found}\n{parts[2]}", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
