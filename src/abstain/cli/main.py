@@ -108,7 +108,8 @@ def fit() -> None:
 
 
 @command_of(
-    *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "prefix", "spreadsheet_safe"),
+    *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "reasons", "prefix"),
+    "spreadsheet_safe",
     *(*NOTATION, "json", "force"),
     output=option(FILE, "TABLE", "A .csv, .xlsx or .parquet; CSV on standard output if not given.", "--output", "-o"),
 )

@@ -81,8 +81,11 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "report": option(FILE, "HTML", "Also write a report as one HTML file."),
         "also": option(list[Path] | None, "REVIEW", "Also train on verdicts in these files; repeatable.", exists=True),
         "review": option(FILE, "FILE", "Also write the rejected rows for people to review, .xlsx or .csv."),
-        "capacity": option(int | None, "ROWS", "The most rows that people can review; the model answers the others."),
-        "audit": option(int, "ROWS", "Rows that the model answers, drawn at random into the review file.", default=0),
+        "capacity": option(
+            int | None, "ROWS", "The most rows that people can review; the model answers the rest.", min=1
+        ),
+        "audit": option(int, "ROWS", "Answered rows, drawn at random into the review file.", default=0, min=0),
+        "reasons": _flag("--reasons", "Add the column 'sentence': why each rejected row is rejected."),
         "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines."),
         "cases": _input_file("The rows that were predicted: are they together like the training rows?"),
         "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),

@@ -134,7 +134,11 @@ def test_the_time_for_a_verdict(tmp_path, model, cases):
         writer = csv.DictWriter(file, [*rows[0], "started", "finished"])
         writer.writeheader()
         for at, row in enumerate(rows):
-            times = [("09:00:00", "09:00:30"), ("2024-01-31 09:00", "2024-01-31 09:02"), ("", "09:00")][at % 3]
+            times = [
+                ("2024-01-31 09:00:00", "2024-01-31 09:00:30"),
+                ("2024-01-31 09:10:00", "2024-01-31 09:12:00"),
+                ("", "2024-01-31 09:00:00"),
+            ][at % 3]
             writer.writerow(row | dict(zip(("started", "finished"), times, strict=True)))
     n = len(rows)
     spent = [30.0] * len(range(0, n, 3)) + [120.0] * len(range(1, n, 3))

@@ -12,7 +12,6 @@ from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
 from abstain.cli.output.printing import print_judged
-from abstain.cli.tables.read_table import opened
 from abstain.estimators.unwrap import final_estimator, unguarded
 from abstain.review.audit import NONE, Audit, Case, agreement, promise
 
@@ -36,7 +35,8 @@ def command(given: Given) -> None:
     spent = [seconds for review in reviews for seconds in review.seconds]
     facts |= {"unsure": sum(review.unsure for review in reviews), "median seconds": median(spent) if spent else None}
     facts["not used"] = {str(review.path): review.not_used for review in reviews if review.not_used}
-    facts["drift"] = None if given.cases is None else drift(model, given)
+    cases = None if given.cases is None else Deciding(model, given.notation).read(given.cases, given.notation)
+    facts["drift"] = None if cases is None else drift_facts(cases.drift())
     shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
     print_judged(shown, json=given.json)
 
@@ -87,15 +87,4 @@ def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
 def pair(one: Review, other: Review, audit: Audit) -> dict[str, Any]:
     """Return how far the reviewers of two files agree on the rows that both have judged."""
     shared = [(case.truth, other.rows[code].truth) for code, case in one.rows.items() if code in other.rows]
-    files = {"files": f"{one.path} and {other.path}"}
-    return files | agreement(shared, audit.labels.n_classes, audit.confidence)
-
-
-def drift(model: FittedModel, given: Given) -> dict[str, Any] | None:
-    """Return whether all rows of the batch are like the training rows."""
-    deciding = Deciding(model, given.notation)
-    with opened(given.cases, given.notation, "audit") as table:
-        model.check(table)
-        for batch in table.batches:
-            deciding.decide(table, batch)
-    return drift_facts(deciding.drift())
+    return {"files": f"{one.path} and {other.path}"} | agreement(shared, audit.labels.n_classes, audit.confidence)

@@ -9,7 +9,6 @@ from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import load_model
 from abstain.cli.options import Given
 from abstain.cli.output.printing import print_json
-from abstain.cli.tables.read_table import opened
 
 
 def command(given: Given) -> None:
@@ -17,11 +16,7 @@ def command(given: Given) -> None:
     deciding = Deciding(load_model(given.model), given.notation)
     if not deciding.model.guarded:
         raise DataError(f"{given.model} has no guard, and nothing to compare rows with; fit it without --no-novelty.")
-    with opened(given.data, given.notation, "drift") as table:
-        deciding.model.check(table)
-        for batch in table.batches:
-            deciding.decide(table, batch)
-    found = deciding.drift()
+    found = deciding.read(given.data, given.notation).drift()
     if given.json:
         print_json({**(drift_facts(found) or {}), **deciding.facts()})
         return

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.columns import typed
-from abstain.cli.input.deciding import NOTED, Deciding, drift_facts
+from abstain.cli.input.deciding import NOTED, Deciding, drift_facts, reasons
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.options import Given
 from abstain.cli.output.printing import print_drift, print_facts, print_json
@@ -43,7 +44,12 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         how = {"separator": table.separator, "decimal": notation.decimal, "safe": given.spreadsheet_safe}
         with table_written(output, partial(typed, table), force=given.force, **how) as write:
             for batch, decided in decisions(deciding, table, given):
-                added = [pl.Series(given.prefix + name, values) for name, values in decided.columns.items()]
+                columns = decided.columns
+                if given.reasons:
+                    told: Any = np.full(len(decided), None)
+                    told[decided.queue] = reasons(deciding.model, table, batch, decided, decided.queue)
+                    columns = columns | {"sentence": told.tolist()}
+                added = [pl.Series(given.prefix + name, values) for name, values in columns.items()]
                 if taken := [column.name for column in added if column.name in table.columns]:
                     raise DataError(
                         f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import features
 from abstain.cli.input.models import FittedModel
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
@@ -62,6 +64,14 @@ class Deciding:
         self._counts += DriftCounts.of_decided(guarded, X, unusual, found)
         return now.without(found, now.guard.novel(unusual), now.guard.p_value(unusual) if now.guard.acts else None)
 
+    def read(self, path: Path, notation: Notation) -> Self:
+        """Decide all rows of a table, only to count them."""
+        with opened(path, notation, "drift") as table:
+            self.model.check(table)
+            for batch in table.batches:
+                self.decide(table, batch)
+        return self
+
     def drift(self) -> Drift | None:
         """Return the tests on all batches; None without a guard."""
         return drift_of(self.model.estimator, self._counts) if self.model.guarded else None
@@ -80,6 +90,17 @@ class Deciding:
         """Records of values outside by column; only of unseen categories if nothing else is known about training."""
         found = self.outside.facts()
         return found if self.model.seen.rows else {"unseen categories": found["unseen categories"]}
+
+
+def reasons(model: FittedModel, table: InputTable, batch: Batch, decisions: Any, rows: NDArray[np.intp]) -> list[str]:
+    """Return a sentence on each of these rows of a batch: why it is decided so, and what would change that."""
+    from abstain.reasons.explain import explain
+
+    if not len(rows):
+        return []
+    X = model.rows(features(table, batch, model.numeric, model.categorical, model.plan))
+    how: dict[str, Any] = {"row_costs": model.row_costs(table, batch), "decisions": decisions, "rows": rows}
+    return list(explain(model.estimator, X, **how).sentence.tolist())
 
 
 def _surprising(column: OutsideColumn, level: float) -> bool:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, listed, some
+from abstain.cli.exit_codes import DataError, listed, meant, some
 from abstain.cli.input.columns import features, labels
 from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.models import FittedModel
@@ -25,7 +22,7 @@ from abstain.review.audit import NONE, Case
 from abstain.review.codes import AUDITED, HANDED_ON, Drawn, drawn_of
 
 CASES, VERDICT, NOTE, CODE = "cases", "verdict", "note", "code"  # the sheet and its columns
-UNSURE = ("unsure", "cannot say")  # the verdict of a reviewer who has none; the second if the first is a class
+UNSURE = "unsure"  # the verdict of a reviewer who has none, unless it is a class
 TIMES = ("started", "finished")  # columns that reviewers may add
 INERT = r"^'(\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])"  # the apostrophe of a safe CSV, before what it kept from running
 ANSWERS = {"label", "rejected", "reason"}  # columns of the other file that predict writes
@@ -34,11 +31,6 @@ ANSWERS = {"label", "rejected", "reason"}  # columns of the other file that pred
 def fingerprint(path: Path) -> str:
     """Return what a model file is recognised by."""
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def unsure(classes: Any) -> str:
-    """Return the verdict that is no class."""
-    return next(name for name in UNSURE if name not in {*map(str, classes)})
 
 
 def cells_read(model: FittedModel, table: InputTable, batch: Batch) -> list[tuple[Any, ...]]:
@@ -60,18 +52,15 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
     whole = Batch.joined(table.batches)
     whole = Batch(whole.frame.with_columns(pl.col(pl.String).str.replace(INERT, "${1}")), whole.places)
     batch = whole.only(~whole.frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
-    names = [*map(str, classes), unsure(classes)]
-    fold = str.casefold if len({name.casefold() for name in names}) == len(names) else str
-    known = {fold(name): code for code, name in enumerate(names[:-1])} | {names[-1]: NONE, "": NONE}
-    said = [fold((text or "").strip()) for text in labels(table, batch, VERDICT)]
-    for at, text in enumerate(said):
+    known = dict.fromkeys([*map(str, classes), UNSURE, ""], NONE) | {str(name): at for at, name in enumerate(classes)}
+    folded = {name.casefold(): name for name in known}
+    said = [(text or "").strip() for text in labels(table, batch, VERDICT)]
+    said = [text if text in known else folded.get(text.casefold(), text) for text in said]
+    for text, place in zip(said, batch.places, strict=True):
         if text not in known:
-            near = difflib.get_close_matches(text, map(fold, names), 1)
-            meant = [name for name in names if fold(name) in near]
-            way = f"did you mean {meant[0]!r}?" if meant else f"choose one of {listed(names)}."
-            place = f"{table.place(batch.places[at])}, column {VERDICT!r}"
-            raise DataError(f"{place}: {text!r} is not a class of the model; {way}")
-    return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(names[-1])
+            way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}"
+            raise DataError(f"{table.place(place)}, column {VERDICT!r}: {text!r} is not a class of the model{way}.")
+    return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +118,8 @@ def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) ->
     if not_used:
         text = f"{path}: {some(not_used)} changed after 'abstain predict' wrote the file, or there twice; not used."
         warnings.warn(text, UserWarning, stacklevel=2)
-    spans = zip(*(batch.frame[name].to_list() for name in TIMES), strict=True) if {*TIMES} <= {*table.columns} else ()
-    moments = [[_moment(cell) for cell in span] for span in spans]
-    seconds = [(end - start).total_seconds() for start, end in moments if start is not None and end is not None]
+    seconds = list[float]()
+    if {*TIMES} <= {*table.columns}:
+        start, end = (batch.frame[name].cast(pl.String).str.to_datetime(strict=False) for name in TIMES)
+        seconds = (end - start).dt.total_seconds().drop_nulls().to_list()
     return Review(path, rows, batches, not_used, unsure_rows, seconds)
-
-
-def _moment(cell: Any) -> Any:
-    """Return a cell as a time; None if it is none."""
-    with suppress(ValueError):
-        cell = time.fromisoformat(cell) if isinstance(cell, str) and len(cell) < 10 else cell
-        cell = datetime.fromisoformat(cell) if isinstance(cell, str) else cell
-    return datetime.combine(date.min, cell) if isinstance(cell, time) else cell if isinstance(cell, datetime) else None

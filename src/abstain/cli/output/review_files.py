@@ -10,8 +10,9 @@ import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.columns import row_names, typed
+from abstain.cli.input.deciding import reasons
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.reviewed import CASES, CODE, NOTE, VERDICT, cells_read, fingerprint, unsure
+from abstain.cli.input.reviewed import CASES, CODE, NOTE, UNSURE, VERDICT, cells_read, fingerprint
 from abstain.cli.options import Given
 from abstain.cli.output.files import writing
 from abstain.cli.output.tables import EXCEL, check_table, table_written, workbook, write_sheet
@@ -34,15 +35,9 @@ READ_ME = (
 def check_review(given: Given) -> None:
     """Raise an error for options of a review that cannot be meant."""
     check_table(given.review, force=given.force, inputs=[given.model, given.data])
-    if given.capacity is not None and given.capacity < 1:
-        raise UsageError(
-            f"--capacity {given.capacity} leaves no row for a person; give at least 1, or fit with a higher --reject."
-        )
-    if given.audit < 0:
-        raise UsageError(f"--audit {given.audit} must be a number of rows, such as 20.")
     if given.review is None and (given.id is not None or given.audit):
         raise UsageError("--id and --audit are for the review file; name it with --review, or leave them out.")
-    if given.review is not None and given.output is not None and given.review.resolve() == given.output.resolve():
+    if given.review is not None and given.review == given.output:
         raise UsageError(f"--review {given.review} is also the file of -o; use another name for one of them.")
 
 
@@ -53,15 +48,16 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     if given.audit > count:
         text = f"{given.data}: --audit {given.audit} takes all {count} rows that the model answers."
         warnings.warn(text, Note, stacklevel=2)
-    chosen, book = Batch(batch.frame[cases.rows], np.asarray(batch.places)[cases.rows].tolist()), _is_book(given)
+    chosen, book = batch.take(cases.rows), given.review.suffix.lower() == EXCEL
     own, names = chosen.frame, [f"{table.unit} {place}" for place in chosen.places]
     if book:  # categories stay texts
         own = own.with_columns(typed(table, own.drop(model.categorical)))
     if given.id is not None:
         table.check_has([given.id], "--id")
         own, names = own.drop(given.id), row_names(table, chosen, given.id, names)
+    told = iter(reasons(model, table, batch, decisions, cases.rows[cases.shown]))
+    why = [next(told) if shown else None for shown in cases.shown]
     costs = np.where(cases.shown[:, np.newaxis], decisions.expected_cost[cases.rows], np.nan)
-    why = [sentence(decisions, row) if shown else None for row, shown in zip(cases.rows, cases.shown, strict=True)]
     added = pl.DataFrame(
         {given.id or ROW: names, WHY: why, VERDICT: None, NOTE: None}
         | {f"cost_{action}": cost for action, cost in zip(decisions.labels.actions, costs.T, strict=True)},
@@ -74,7 +70,7 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
         pl.Series(CODE, _codes(model, table, chosen, cases, given), dtype=pl.String)
     )
     if book:
-        choices = [*map(str, model.classes), unsure(model.classes)]
+        choices = [*dict.fromkeys([*map(str, model.classes), UNSURE])]
         about = {"choices": ", ".join(choices), "data": given.data.name, "model": given.model.name, "seed": cases.seed}
         with writing(given.review, force=given.force) as file:
             write_workbook(frame, choices, [line.format(**about) for line in READ_ME], file)
@@ -86,19 +82,6 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     return {"review": str(given.review), "rows to review": len(cases.rows)} | audit
 
 
-def _is_book(given: Given) -> bool:
-    return bool(given.review.suffix.lower() == EXCEL)
-
-
-def sentence(decisions: Any, row: int) -> str:
-    """Say why a row is handed on."""
-    if decisions.reason[row] == "novel":
-        return f"Unlike the training rows (p-value {decisions.p_value[row]:.2g})."
-    if not np.isfinite(decisions.saving[row]):
-        return "Between the classes."
-    return f"Ambiguous: a review saves {decisions.saving[row]:.3g} against the best answer."
-
-
 def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, given: Given) -> list[str]:
     """Return the code of each row."""
     own, cells = fingerprint(given.model), cells_read(model, table, chosen)
@@ -108,9 +91,9 @@ def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, g
     return [drawn.code(own, *row) for row in zip(chosen.places, cells, roles, strict=True)]
 
 
-def write_workbook(frame: pl.DataFrame, choices: list[str], lines: list[str], file: IO[bytes]) -> None:
+def write_workbook(frame: pl.DataFrame, choices: list[str], texts: list[str], file: IO[bytes]) -> None:
     """Write a workbook: the cases with a list of verdicts to choose from, and a sheet that says what to do."""
-    wide, wrapped = {WHY: 380, VERDICT: 120, NOTE: 180}, {"text_wrap": True, "valign": "top"}
+    wide, wrapped = {WHY: 520, VERDICT: 120, NOTE: 180}, {"text_wrap": True, "valign": "top"}
     with workbook(file) as book:
         look: dict[str, Any] = {"freeze_panes": (1, 3), "hidden_columns": [CODE], "column_widths": wide}
         write_sheet(
@@ -119,9 +102,9 @@ def write_workbook(frame: pl.DataFrame, choices: list[str], lines: list[str], fi
         cases, about, listed = book.get_worksheet_by_name(CASES), *map(book.add_worksheet, (HELP, CHOICES))
         rule = {"validate": "list", "source": f"={CHOICES}!$A$1:$A${len(choices)}"}
         cases.data_validation(1, 2, frame.height, 2, rule | {"input_message": f"Choose {', '.join(choices)}."[:255]})
-        for sheet, texts in ((about, lines), (listed, choices)):
+        for sheet, column in ((about, texts), (listed, choices)):
             sheet.set_column(0, 0, 80)
-            sheet.write_column(0, 0, texts, book.add_format(wrapped))
+            sheet.write_column(0, 0, column, book.add_format(wrapped))
         listed.hide()
         cases.set_landscape()
         cases.set_paper(8)  # A3

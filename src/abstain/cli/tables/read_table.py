@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -53,8 +53,11 @@ class Batch:
 
     def only(self, chosen: NDArray[np.bool_]) -> Batch:
         """The chosen rows."""
-        places: Any = np.asarray(self.places)[chosen]
-        return self if chosen.all() else Batch(self.frame.filter(chosen), places)
+        return self if chosen.all() else self.take(np.flatnonzero(chosen))
+
+    def take(self, rows: NDArray[np.intp]) -> Batch:
+        """The rows at these positions."""
+        return Batch(self.frame[rows], np.asarray(self.places)[rows].tolist())
 
 
 @dataclass(frozen=True, eq=False)
