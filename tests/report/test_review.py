@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import abstain
 from abstain import Costs, NoveltyRejector, RejectSVC
 from abstain.report import Report, render, report_for
 from action_cases import CREDIT
@@ -80,10 +81,9 @@ def test_rows_are_listed_in_the_order_of_review(kind):
     assert [float(one.saving.replace("\N{MINUS SIGN}", "-")) for one in report.listed] == pytest.approx(
         found.saving[found.queue[:100]], rel=1e-3
     )
+    assert all(one.sentence for one in report.listed)
     first = found.queue[0]
-    assert report.listed[0].values == tuple(
-        (f"feature {k}", f"{v:.4g}".replace("-", "−")) for k, v in enumerate(own[first])
-    )
+    assert report.listed[0].values == tuple((f"x{k}", f"{v:.4g}".replace("-", "−")) for k, v in enumerate(own[first]))
 
 
 def test_scores_alone_have_the_same_order_as_the_machine():
@@ -146,3 +146,14 @@ def test_expert_words_are_collapsed_with_a_sentence():
     assert "duality gap" not in before
     assert "Relative duality gap" in details.partition("</details>")[0]
     assert "the proof of the fit" in details.partition("</details>")[0]
+
+
+def test_the_sentence_of_a_row_is_that_of_explain():
+    machine, own, y = fitted("several", guarded=True)
+    found = machine.decide(own)
+    listed = report_for(machine, own, y).listed[:12]
+    why = abstain.explain(machine, own, rows=found.queue[:12]).sentence.tolist()
+    assert [one.sentence for one in listed] == [text.replace("\n", " ") for text in why]
+    assert len(set(why)) > 6
+    page = render(report_for(machine, own, y, title="x"))
+    assert '<bdi class="why">' in page

@@ -55,7 +55,7 @@ def test_values_have_the_names_of_the_columns():
     shown = [(("age", "50"), ("stage", "<b>")), (("age", "30"), ("stage", "i"))]
     for table in (pd.DataFrame(cells, index=[7, 8, 9]), pl.DataFrame(cells)):
         assert values_of(table, np.array([2, 0])) == shown
-    assert values_of([[1.5, 2.0], [3.0, 0.25]], np.array([1])) == [(("feature 0", "3"), ("feature 1", "0.25"))]
+    assert values_of([[1.5, 2.0], [3.0, 0.25]], np.array([1])) == [(("x0", "3"), ("x1", "0.25"))]
     for other in (None, csr_array(np.eye(3)), ["text"] * 3):
         assert values_of(other, np.array([1, 2])) == [(), ()]
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from abstain.candidates.machines import machine_of
 from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
+from abstain.reasons.explain import explain
 from abstain.report.model import Report
-from abstain.report.rows import index_of
+from abstain.report.rows import LISTED, index_of
+from abstain.rules.decisions import Decisions
 
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
@@ -72,7 +75,7 @@ def report_for(
     found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
-    arguments.setdefault("rows", X)
+    arguments = {"rows": X, "sentences": sentences_of(estimator, X, found, row_costs)} | arguments
     arguments["row_names"] = index_of(X) if arguments.get("row_names") is None else arguments["row_names"]
     arguments |= {"classes": fitted.classes, "pos_label": fitted.positive}
     if thresholds is not None:
@@ -80,6 +83,15 @@ def report_for(
         return Report.of(y, found.score, prices, thresholds, **given)
     arguments["row_costs"] = None if row_costs is None else rule.costs
     return Report.of_decisions(y, found, prices, **arguments)
+
+
+def sentences_of(estimator: Any, X: Any, found: Decisions, row_costs: Any = None) -> dict[int, str]:
+    """Say why the listed rows are rejected, by their positions; nothing of rows that are not a table of cells."""
+    listed = found.queue[:LISTED]
+    if not (hasattr(X, "columns") or issparse(X) or np.ndim(X) == 2):
+        return {}
+    why = explain(estimator, X, row_costs=row_costs, decisions=found, rows=listed)
+    return dict(zip(listed.tolist(), why.sentence.tolist(), strict=True))
 
 
 def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:

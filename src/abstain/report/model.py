@@ -76,10 +76,8 @@ class Report:
         Names and values.
     comparison : ComparedRules or None
         Several rules on the same rows.
-    unseen : bool
-        Whether no row was used to train the machine that decides it.
-    warnings : tuple of str
-        Shown at the top of the page.
+    unseen, warnings
+        As in `of_decisions`.
     slider : Slider or None
         Of two classes the score and its thresholds, if these decide.
     """
@@ -194,6 +192,7 @@ class Report:
         comparison: Comparison | None = None,
         row_names: Sequence[Any] | None = None,
         rows: Any = None,
+        sentences: Mapping[int, str] | None = None,
         date: dt.date | None = None,
         unseen: bool = False,
         warnings: Sequence[str] = (),
@@ -211,7 +210,7 @@ class Report:
         forced : array-like of shape (n_samples,), default=None
             Predictions without rejects, an alternative of the verdict; by default those of `Decisions`.
         novel : array-like of bool, shape (n_samples,), default=None
-            The rows that are rejected as unlike the training rows; by default those of `Decisions`.
+            The rows unlike the training rows; by default those of `Decisions`.
         row_costs, pos_label, reject_label
             As in `abstain.metrics.mean_cost`.
         classes : array-like, default=None
@@ -226,11 +225,12 @@ class Report:
             Names of the rows; the name of a pandas Series heads them. By default the index of `y_true`, or numbers.
         rows : data frame or array-like of shape (n_samples, n_features), default=None
             The rows as a reader knows them; the values of the rejected ones are shown.
+        sentences : mapping of int to str, default=None
+            Why rows are rejected, by position.
         date : datetime.date, default=None
             Day of the report; today by default.
         unseen : bool, default=False
-            Whether no row was used to train the machine that decides it, as in cross-validation. If False, the page
-            says that its numbers hold for new rows only on this condition.
+            Whether no row was used to train the machine that decides it. If False, the page states this condition.
         warnings : sequence of str, default=()
             Shown at the top, after those that the numbers call for.
 
@@ -256,8 +256,8 @@ class Report:
         own = verdict_on("The machine", paid, judge.blind(), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike, review = novel_mask(novel, len(predicted)), None
-        shown = {"truth": judge.truth, "choice": predicted, "novel": unlike, "names": names, "table": rows}
-        shown["forced"] = None if forced is None else np.asarray(forced)
+        shown = {"truth": judge.truth, "choice": predicted, "novel": unlike, "names": names}
+        shown |= {"forced": None if forced is None else np.asarray(forced), "table": rows, "sentences": sentences}
         if found is None:
             queue = np.flatnonzero(judge.costs.rejecting[outcomes.taken])
             queue = queue[np.argsort(~unlike[queue], kind="stable")]

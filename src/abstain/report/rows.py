@@ -14,7 +14,7 @@ from abstain.report.text import Facts, amount, facts_of, plain
 
 # Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores. It lists up to LISTED rows.
 EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 100
-_BARS, _NAME, _COLUMNS = 48, 80, 60
+_BARS, _NAME, _COLUMNS, _SENTENCE = 48, 80, 60, 1000
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class ListedRow:
-    """A rejected row as text; `values` are the names and values of its columns."""
+    """A rejected row as text; `values` are the names and values of its columns, `sentence` says why it is rejected."""
 
     name: str | int
     truth: str
@@ -65,10 +65,11 @@ class ListedRow:
     choice: str
     forced: str
     values: Facts
+    sentence: str
 
 
 def listed_rows(
-    at: Codes, found: Any, *, truth: Any, choice: Any, forced: Any, novel: Any, names: Any, table: Any
+    at: Codes, found: Any, *, truth: Any, choice: Any, forced: Any, novel: Any, names: Any, table: Any, sentences: Any
 ) -> tuple[ListedRow, ...]:
     """Describe these rows: what is true, what was chosen and why, and their values."""
     listed = []
@@ -76,10 +77,9 @@ def listed_rows(
         usual = "" if found is None or found.p_value is None else f" (p = {amount(found.p_value[row])})"
         reason = f"novel{usual}" if novel[row] else "ambiguous"
         saving = "–" if found is None or novel[row] else amount(found.saving[row])
-        answer = "" if forced is None else plain(forced[row], _NAME)
-        listed.append(
-            ListedRow(name, plain(truth[row], _NAME), reason, saving, plain(choice[row], _NAME), answer, values)
-        )
+        true, chosen, answer = ("" if of is None else plain(of[row], _NAME) for of in (truth, choice, forced))
+        why = plain(sentences[row], _SENTENCE) if sentences and row in sentences else ""
+        listed.append(ListedRow(name, true, reason, saving, chosen, answer, values, why))
     return tuple(listed)
 
 
@@ -90,7 +90,7 @@ def values_of(X: Any, rows: Codes) -> list[Facts]:
         return [()] * len(rows)
     cells = np.asarray(table.iloc[rows] if hasattr(table, "iloc") else table[rows], dtype=object)[:, :_COLUMNS]
     names = getattr(table, "columns", None)
-    names = [f"feature {at}" for at in range(cells.shape[1])] if names is None else list(names)
+    names = [f"x{at}" for at in range(cells.shape[1])] if names is None else list(names)
     return [facts_of(dict(zip(names, row, strict=False))) for row in cells.tolist()]
 
 

@@ -16,7 +16,7 @@ from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
 from abstain.estimators.unwrap import final_estimator
-from abstain.report.from_estimator import model_facts
+from abstain.report.from_estimator import model_facts, sentences_of
 from abstain.report.model import Report
 
 
@@ -27,6 +27,9 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     shared = _facts(judged.path, len(judged.y_true), model, model.final)
     shared |= {"row_names": judged.places, "rows": judged.cells, "pos_label": model.positive}
+    if judged.cells is not None:
+        rows = model.rows(judged.cells)
+        shared["sentences"] = sentences_of(model.estimator, rows, judged.decisions, by_row)
     report: Any
     if by_row is None and not model.actions and model.positive is not None:
         given = {"cut": model.cut, "novel": judged.novel, "decisions": judged.decisions} | shared
