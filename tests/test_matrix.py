@@ -141,10 +141,8 @@ def check_decide(cell):
     assert known.mean() > 0.8
     if found.costs_decide:  # the label has the least of the expected costs, and no other does
         cheapest = found.expected_cost[known].min(axis=1)
-        named = ["negative", "reject", "positive"] if found.names is None and found.score.ndim == 1 else None
         columns = [name.removeprefix("cost_") for name in frame if name.startswith("cost_")]
-        label = np.where(found.label == "b", "positive", np.where(found.label == "a", "negative", found.label))
-        at = [columns.index(one) for one in (label if named else found.label)[known]]
+        at = [columns.index(one) for one in found.label[known]]
         np.testing.assert_allclose(found.expected_cost[known][np.arange(known.sum()), at], cheapest, atol=1e-9)
 
 

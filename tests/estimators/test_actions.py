@@ -117,7 +117,8 @@ class TestDecisions:
         X, y = pd.DataFrame(rows[0], columns=["a", "b"], index=range(100, 260)), rows[1]
         frame = clone(fitted).fit(X, y).decide(X).to_frame()
         costs = ["cost_approve", "cost_decline", "cost_call", "cost_visit"]
-        assert [*frame.columns] == ["label", "rejected", "reason", "score", *costs]
+        chances = ["probability_bad", "probability_good"]
+        assert [*frame.columns] == ["label", "rejected", "reason", "score", *chances, *costs]
         assert frame.index[0] == 100
         assert frame.attrs == {"score": "good"}
         assert "cost_visit" in fitted.decide(rows[0])._repr_html_()

@@ -124,7 +124,8 @@ def test_decisions_have_a_score_for_each_class():
     decisions = RejectSVC(table_costs(GENERAL, 0.4), C=2.0).fit(X, y).decide(X)
     frame = decisions.to_frame()
     assert [*frame.columns[:6]] == ["label", "rejected", "reason", "score_0", "score_1", "score_2"]
-    assert [*frame.columns[6:]] == ["cost_0", "cost_1", "cost_2", "cost_reject"]
+    assert [*frame.columns[6:9]] == ["probability_0", "probability_1", "probability_2"]
+    assert [*frame.columns[9:]] == ["cost_0", "cost_1", "cost_2", "cost_reject"]
     assert "rejected" in decisions._repr_html_()
 
 
