@@ -81,7 +81,7 @@ def _step(value: Any, file: Any, step: tuple[str, str, str], reference: str) -> 
 
 def main() -> None:
     """Bring all pages up to date."""
-    for page in sorted(DOCS.glob("*.md")):
+    for page in [*sorted(DOCS.glob("*.md")), ROOT / "paper" / "paper.md"]:
         text = page.read_text(encoding="utf-8")
         if (new := written(text)) != text:
             page.write_text(new, encoding="utf-8")

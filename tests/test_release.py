@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from docs.pages import ROOT, module
+from docs.pages import ROOT, module, write_numbers
 
 check_version = module("check_version", ROOT / ".github" / "check_version.py")
 oldest = module("oldest", ROOT / "requirements" / "oldest.py")
@@ -72,3 +72,13 @@ def test_the_page_of_other_libraries_has_all_lines():
     page = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\| ([\w-]+) \| `[\d.]+` \| yes \|", page, re.MULTILINE)
     assert shown == re.findall(r'^    \(\s*"([\w-]+)",', script, re.MULTILINE), "run python docs/write_ecosystem.py"
+
+
+def test_the_paper_has_the_numbers_of_the_results_and_only_references_that_exist():
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    assert write_numbers.written(text) == text, "run python docs/write_numbers.py"
+    listed = (ROOT / "paper" / "paper.bib").read_text(encoding="utf-8")
+    known = set(re.findall(r"^@\w+\{([\w-]+),", listed, re.MULTILINE))
+    assert set(re.findall(r"(?<![\w.])@([\w-]+)", text)) == known
+    for picture in re.findall(r"^!\[[^\]]*\]\(([^)]+)\)", text, re.MULTILINE):
+        assert (ROOT / "paper" / picture).is_file()
