@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing as taken
 from sklearn.utils import get_tags
@@ -18,26 +16,22 @@ from abstain.estimators.novelty.column_range import CellTable, objects
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import decide, unguarded
 from abstain.preprocessing import plan_of
-from abstain.reasons.changes import COLUMNS, Lines, changed, moving, nearest_changes
+from abstain.reasons.changes import Floats, changed, lines_of, nearest_changes
 from abstain.reasons.explanation import Cells, Explanation, sentence
-from abstain.reasons.pulls import Floats, pulls_of
+from abstain.reasons.pulls import pulls_of
 from abstain.rules.decisions import Decisions
 
+COLUMNS = 100  # that are searched, those that move the scores of a few rows most
 CELLS = 4_000_000  # of changed rows that are decided at a time
 MOST_CELLS = 2e9  # of changed rows that contributions may take
+TIMES = "date", "time", "duration"  # types of columns that are not changed
 SHOWN = 3  # columns outside the range in training
 SAMPLED = 2_000  # cells of the rows that say which of many columns move scores
 EXACT = 1e-9  # to which contributions must sum to the score, relative to the sum of their sizes
 
 
 def explain(
-    estimator: Any,
-    X: Any,
-    *,
-    row_costs: Any = None,
-    training: Any = None,
-    decisions: Decisions | None = None,
-    rows: ArrayLike | None = None,
+    estimator: Any, X: Any, *, row_costs: Any = None, training: Any = None, decisions: Any = None, rows: Any = None
 ) -> Explanation:
     """Say of rows what moves their scores, what would settle them, and what was unlike the training rows.
 
@@ -92,75 +86,66 @@ def explain(
     Would be answered pass if hours were 5 instead of 3; hours 3 lowers its score for pass most.
     """
     refuse_dask(X, "explain", "pass it chunk by chunk")
+    if issparse(X):
+        raise ValueError("X is sparse, and explain takes tables of all cells; pass X.toarray().")
     found, n = decide(estimator, X, row_costs) if decisions is None else decisions, number_of_rows(X)
     if len(found) != n:
         raise ValueError(f"decisions must be those on the {n} rows of X; they are on {len(found)}.")
-    X = X if hasattr(X, "columns") or issparse(X) else np.asarray(X)
-    chosen = np.arange(n) if rows is None else np.arange(n)[np.asarray(rows)]
-    like = training if hasattr(training, "columns") or issparse(training) or training is None else np.asarray(training)
+    X, like = (one if hasattr(one, "columns") or one is None else np.asarray(one) for one in (X, training))
     like = like[[*X.columns]] if hasattr(X, "columns") and hasattr(like, "columns") else like
-    part = taken(X, chosen)
-    table, rejected, score = _table(part), np.flatnonzero(found.rejected[chosen]), found.score[chosen]
-    source = _table(like) if like is not None else table if issparse(X) else _table(X)
-    names = tuple(f"x{name}" if isinstance(name, int) else name for name in table.names)
-    seen = getattr(estimator, "seen_", None) if like is None else SeenColumns.of(like)
+    chosen = np.arange(n) if rows is None else np.arange(n)[np.asarray(rows)]
+    part, rejected, score = taken(X, chosen), np.flatnonzero(found.rejected[chosen]), found.score[chosen]
+    known: Any = getattr(estimator, "seen_", None) if like is None else SeenColumns.of(like)
+    seen, source = SeenColumns.of(X) if known is None else known, X if like is None else like
 
     def decided(table: Any, i: Any) -> Decisions:
         return decide(estimator, table, None if row_costs is None else taken(row_costs, chosen[i]))
 
     def ask(i: Any, columns: Any, cells: list[Any]) -> Any:
-        step, made = max(1, CELLS // max(1, len(names))), [(np.empty(0, bool), np.empty(0, object), score[:0])]
+        step, made = max(1, CELLS // part.shape[1]), [(np.empty(0, bool), np.empty(0, object), score[:0])]
         for some in (slice(first, first + step) for first in range(0, len(i), step)):
-            one = decided(changed(part, i[some], columns[some], cells[some]), i[some])
+            one = decided(changed(part, i[some], np.arange(len(i[some])), columns[some], cells[some]), i[some])
             made.append((~one.rejected, one.label.astype(object), one.score))
         return [np.concatenate(each) for each in zip(*made, strict=True)]
 
-    read: Any = range(0 if get_tags(estimator).input_tags.pairwise else len(names))  # kernel values are not cells
-    few = rejected[: max(1, SAMPLED // max(1, len(read)))] if len(read) > COLUMNS else rejected
-    lines = Lines.of(_table(taken(part, few)), source, seen, read)
-    usual = lines.usual
-    if len(read) > COLUMNS and len(few):
-        read = moving(lambda i, *cells: ask(few[i], *cells), lines, score[few])
-        lines = Lines.of(_table(taken(part, rejected)), source, seen, read)
-    pulls = pulls_of(estimator, part, score, found.labels.classes, like)
-    parts, bias = _contributions(ask, decided, part, usual, score) if pulls is None else (None, pulls.bias)
+    kinds = getattr(X, "dtypes", [X.dtype] * X.shape[1] if isinstance(X, np.ndarray) else ())
+    read = [at for at, kind in enumerate(kinds) if not str(kind).lower().startswith(TIMES)]
+    read = [] if get_tags(estimator).input_tags.pairwise else read  # kernel values are not cells of a row
+    usual = lines_of(part[:0], source, seen, read)[-1]
+    if len(read) > COLUMNS:
+        moved = np.abs(_moved(ask, usual, score, len(kinds), rejected[: max(1, SAMPLED // len(read))]))
+        read = np.sort(np.argsort(-moved.reshape(-1, len(kinds)).sum(axis=0), kind="stable")[:COLUMNS]).tolist()
+    lines = lines_of(taken(part, rejected), source, seen, read)
     changes = np.full(len(chosen), None)
     changes[rejected] = objects(nearest_changes(lambda i, *cells: ask(rejected[i], *cells), lines))
-    novel = [] if found.novel is None else rejected[found.novel[chosen[rejected]]].tolist()
-    kinds = dict(zip(lines.at.tolist(), zip(lines.value, lines.facts[0].astype(int), strict=True), strict=True))
+    pulls = pulls_of(estimator, part, score, found.labels.classes, like)
+    parts, bias = None, None if pulls is None else pulls.bias
+    if pulls is None and len(chosen) * float(len(usual)) ** 2 <= MOST_CELLS and len(chosen):
+        at, zero = np.array([*usual], dtype=np.intp), np.zeros(1, dtype=np.intp)
+        parts = _moved(ask, usual, score, len(kinds), np.arange(len(chosen)))
+        bias = decided(changed(part, zero, 0 * at, at, [*usual.values()]), zero).score[0]
+        sizes = np.abs(parts).sum(axis=-1) + np.abs(bias)
+        exact = bool((np.abs(parts.sum(axis=-1) + bias - score) <= EXACT * sizes).all())
+        parts, bias = (parts, bias) if exact else (None, None)
     inner = unguarded(estimator)
     inner = inner if hasattr(inner, "steps") else getattr(inner, "estimator_", None)  # of a ThresholdRejector
     dates = {*plan_of(getattr(inner, "steps", [(0, 0)])[0][1]).dates}
-    cells = Cells(table, names, kinds, dates)
+    table: Any = CellTable.of(part)
+    names = tuple(f"x{name}" if isinstance(name, int) else name for name in table.names)
+    novel = [] if found.novel is None or known is None else np.flatnonzero(found.novel[chosen]).tolist()
+    outside = {row: seen.outside(taken(part, [row])).words(SHOWN, dates=dates) for row in novel}
     made = Explanation(
-        np.empty(0, dtype=str), chosen, found, names, tuple(changes), parts, bias,
-        pulls, {row: _outside(seen, taken(part, [row]), dates) for row in novel if seen is not None},
-        "rows" if seen is None and like is None else "training", len({*lines.at.tolist()}),
+        np.empty(0, dtype=str), chosen, found, names, tuple(changes), parts, bias, pulls, outside,
+        "rows" if known is None else "training", len({*lines[0].tolist()}),
     )  # fmt: skip
+    cells = Cells(table, names, dict(zip(lines[0].tolist(), lines[1][0].astype(int).tolist(), strict=True)), dates)
     return replace(made, sentence=np.array([sentence(made, cells, row) for row in range(len(chosen))], dtype=str))
 
 
-def _contributions(ask: Any, decided: Any, part: Any, usual: dict[int, Any], score: Floats) -> tuple[Any, Any]:
-    """Return what each cell adds to the scores, compared with a usual row, and that row's score, if they sum to it."""
-    at, zero, (n, *of) = np.array([*usual], dtype=np.intp), np.zeros(1, dtype=np.intp), score.shape
-    if not n or n * float(len(at)) ** 2 > MOST_CELLS:
-        return None, None
-    alike = reduce(lambda row, k: changed(row, zero, zero + k, [usual[k]]), usual, taken(part, [0]))
-    bias = decided(alike, zero).score[0]
-    other = ask(np.repeat(np.arange(n), len(at)), np.tile(at, n), [*usual.values()] * n)[2]
-    parts = np.zeros((n, *of, part.shape[1]))
-    parts[..., at] = score[..., np.newaxis] - np.moveaxis(other.reshape(n, len(at), *of), 1, -1)
-    sizes = np.abs(parts).sum(axis=-1) + np.abs(bias)
-    exact = np.abs(parts.sum(axis=-1) + bias - score) <= EXACT * sizes
-    return (parts, bias) if exact.all() else (None, None)
-
-
-def _outside(seen: SeenColumns, row: Any, dates: set[str]) -> list[str]:
-    words = seen.outside(row).words(SHOWN, dates=dates)
-    return [one.replace(": 1 of 1 rows", "").removesuffix(".") for one in words]
-
-
-def _table(X: Any) -> CellTable:
-    if (table := CellTable.of(X.toarray() if issparse(X) else X)) is None:
-        raise ValueError("X must be a table of rows and columns: an array of two axes, or a frame of pandas or polars.")
-    return table
+def _moved(ask: Any, usual: dict[int, Any], score: Floats, width: int, rows: Any) -> Floats:
+    """Return by how much each cell moves the scores of some rows, compared with the usual cell of its column."""
+    at, (_, *of) = np.array([*usual], dtype=np.intp), score.shape
+    other = ask(np.repeat(rows, len(at)), np.tile(at, len(rows)), [*usual.values()] * len(rows))[2]
+    found = np.zeros((len(rows), *of, width))
+    found[..., at] = score[rows][..., np.newaxis] - np.moveaxis(other.reshape(len(rows), len(at), *of), 1, -1)
+    return found

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.novelty.column_range import CellTable
-from abstain.reasons.changes import Change
-from abstain.reasons.pulls import Floats, Pulls
+from abstain.reasons.changes import Change, Floats
+from abstain.reasons.pulls import Pulls
 from abstain.rules.decisions import Decisions
 
 LONGEST = 60  # letters of a name or category
@@ -36,7 +35,7 @@ class Explanation:
         deviations, `column` as a position, `value` and `label`. None where there is none, and for decided rows.
     contributions : ndarray of float64, shape (n, n_columns), or (n, n_classes, n_columns); or None
         Of linear machines, and others whose score is a sum over the columns: what each cell adds to the score, compared
-        with the mean of its column, or its most frequent category. They sum to the score with `bias`.
+        with the mean of its column, rounded for whole numbers, or its most frequent category. They sum to the score with `bias`.
     bias : float or ndarray, or None
         The score of the row of means; of several classes one for each.
     pulls : Pulls or None
@@ -79,14 +78,14 @@ class Cells:
     ----------
     table : CellTable
     names : sequence of str
-    kinds : dict of int to (type, int)
-        Of columns of numbers, the type of the cells and the decimal places to which they are changed.
+    exponents : dict of int to int
+        The decimal places to which numbers of a column are changed.
     dates : set of str
         The columns whose numbers are days since 1970-01-01.
     """
 
-    def __init__(self, table: CellTable, names: Any, kinds: dict[int, tuple[Any, int]], dates: set[str]) -> None:
-        self.table, self.names, self.kinds = table, [plain(name) for name in names], kinds
+    def __init__(self, table: Any, names: Any, exponents: dict[int, int], dates: set[str]) -> None:
+        self.table, self.names, self.exponents = table, [plain(name) for name in names], exponents
         self.dates, self.columns = {at for at, name in enumerate(names) if name in dates}, dict[int, Any]()
 
     def of(self, row: int, at: int) -> str:
@@ -97,14 +96,13 @@ class Cells:
 
     def text(self, value: Any, at: int, finer: int = 0) -> str:
         """The text of a value in a column."""
-        kind, exponent = self.kinds.get(at, (float, 3))
+        places = max(0, self.exponents.get(at, 3)) + finer
         if value is None or value != value:  # noqa: PLR0124 (NaN)
             return "missing"
         if at in self.dates:
             return str(np.datetime64(int(value), "D"))
-        places = max(0, exponent) + finer
-        if isinstance(value, str) or kind is bool or places > 9 or abs(value) >= 1e15:
-            return plain(bool(value) if kind is bool else value)
+        if isinstance(value, str) or places > 9:
+            return plain(value)
         return f"{value:.{places}f}".rstrip("0").rstrip(".") if finer else f"{value:.{places}f}"
 
     def change(self, row: int, at: int, value: Any) -> str:
@@ -124,7 +122,8 @@ def sentence(made: Any, cells: Cells, row: int) -> str:
     decisions, at, change, clauses = made.decisions, made.rows[row], made.changes[row], list[str]()
     if decisions.novel is not None and decisions.novel[at] and decisions.p_value is not None:
         what = made.outside.get(row, ["what training had is not known"]) or ["an unusual combination of values"]
-        clauses.append(f"unlike the training rows (p-value {decisions.p_value[at]:.2g}): {', '.join(what)}")
+        words = "; ".join(what).replace(": 1 of 1 rows", "").removesuffix(".").replace(".;", ",")
+        clauses.append(f"unlike the training rows (p-value {decisions.p_value[at]:.2g}): {words}")
     if change is not None:
         clauses.append(f"would be answered {plain(change.label)} if {cells.change(row, change.column, change.value)}")
     elif not decisions.rejected[at]:
@@ -139,7 +138,8 @@ def sentence(made: Any, cells: Cells, row: int) -> str:
     def moves(j: int, verb: str) -> str:
         if pulls is None:
             return f"{cells.names[j]} {cells.of(row, j)} {verb}"
-        return f"training row {pulls.row[of][j] + 1} ({plain(pulls.label[of][j])}) {verb}"
+        row_name = f"training row {pulls.row[of][j] + 1}" if pulls.row[of][j] >= 0 else "a training row"
+        return f"{row_name} ({plain(pulls.label[of][j])}) {verb}"
 
     ends = [moves(int(parts.argmax()), "raises")] if parts.max() > 0.0 else []
     ends += [moves(int(parts.argmin()), "lowers")] if parts.min() < 0.0 else []

@@ -15,11 +15,10 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.estimators.unwrap import reached, unguarded
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.reasons.changes import Floats, Places
 
 SHOWN = 3  # training rows of each side
 BLOCK = 4_000_000  # kernel values in memory at a time
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 
 class Pulls(NamedTuple):
