@@ -35,7 +35,8 @@ class Explanation:
         deviations, `column` as a position, `value` and `label`. None where there is none, and for decided rows.
     contributions : ndarray of float64, shape (n, n_columns), or (n, n_classes, n_columns); or None
         Of linear machines, and others whose score is a sum over the columns: what each cell adds to the score, compared
-        with the mean of its column, rounded for whole numbers, or its most frequent category. They sum to the score with `bias`.
+        with the mean of its column, rounded for whole numbers, or with its most frequent category. They sum to the
+        score with `bias`.
     bias : float or ndarray, or None
         The score of the row of means; of several classes one for each.
     pulls : Pulls or None
