@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import abstain
-from abstain import Actions, Costs, LinearRejectSVC, MachineSearch, NoveltyRejector, RejectSVC
+from abstain import Actions, Costs, LinearRejectSVC, MachineSearch, NoveltyRejector, RejectSVC, ThresholdRejector
 from abstain.preprocessing import default_pipeline
 from reasons_cases import NUMERIC, TEXTS, forest, mixed, unsettled
 
@@ -31,13 +32,16 @@ def case(kind):
         model = default_pipeline(MACHINES[kind](), NUMERIC, TEXTS)
         model = (NoveltyRejector(model, rate=0.05, random_state=0) if kind == "guard" else model).fit(X, y)
         return model, pytest.importorskip("polars").from_pandas(new) if kind == "polars" else new, costs
+    if kind == "texts of another library":
+        model = ThresholdRejector(default_pipeline(LogisticRegression(), NUMERIC, TEXTS), COSTS, random_state=0)
+        return model.fit(X, y), mixed(800, seed=1)[0], None
     old, new = (one[NUMERIC].fillna(100).to_numpy() for one in (X, new))
     if kind == "forest":
         return forest(old, y), new, None
     return MachineSearch(COSTS, ("logistic",)).fit(old / [20, 1e4, 15], y), new / [20, 1e4, 15], None
 
 
-@pytest.mark.parametrize("kind", [*MACHINES, "forest", "search"])
+@pytest.mark.parametrize("kind", [*MACHINES, "forest", "search", "texts of another library"])
 def test_the_printed_change_settles_every_row(kind):
     model, X, costs = case(kind)
     decided = abstain.decide(model, X, costs)

@@ -80,11 +80,12 @@ def test_pulls_are_the_largest_parts_and_sum_to_the_score():
     X, y = arrays(200)
     model = make_pipeline(StandardScaler(), RejectSVC(REJECT)).fit(X, y)
     machine, new = model[-1].machine_, X[:15] * 1.01
-    found = abstain.explain(model, new, training=X).pulls
+    made = abstain.explain(model, new, training=X)
+    found = made.pulls
     for at, x in enumerate(model[0].transform(new)):
         every = np.sort(loop_kernel(machine, x))
         np.testing.assert_allclose(found.part[at], np.append(every[:-4:-1], every[2::-1]), rtol=1e-9)
-        assert abs(found.part[at].sum() + found.rest[at] + found.bias - model.decision_function(new)[at]) < 1e-9
+        assert abs(found.part[at].sum() + found.rest[at] + made.bias - model.decision_function(new)[at]) < 1e-9
         for row, part, label in zip(found.row[at], found.part[at], found.label[at], strict=True):
             assert y[row] == label  # by name
             assert np.isclose(loop_kernel(machine, x)[list(machine.support).index(row)], part)

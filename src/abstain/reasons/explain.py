@@ -17,8 +17,7 @@ from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import decide, unguarded
 from abstain.preprocessing import plan_of
 from abstain.reasons.changes import Floats, changed, lines_of, nearest_changes
-from abstain.reasons.explanation import Cells, Explanation, sentence
-from abstain.reasons.pulls import pulls_of
+from abstain.reasons.explanation import Cells, Explanation, pulls_of, sentence
 from abstain.rules.decisions import Decisions
 
 COLUMNS = 100  # that are searched, those that move the scores of a few rows most
@@ -118,8 +117,7 @@ def explain(
     lines = lines_of(taken(part, rejected), source, seen, read)
     changes = np.full(len(chosen), None)
     changes[rejected] = objects(nearest_changes(lambda i, *cells: ask(rejected[i], *cells), lines))
-    pulls = pulls_of(estimator, part, score, found.labels.classes, like)
-    parts, bias = None, None if pulls is None else pulls.bias
+    parts, (pulls, bias) = None, pulls_of(estimator, part, score, found.labels.classes, like)
     if pulls is None and len(chosen) * float(len(usual)) ** 2 <= MOST_CELLS and len(chosen):
         at, zero = np.array([*usual], dtype=np.intp), np.zeros(1, dtype=np.intp)
         parts = _moved(ask, usual, score, len(kinds), np.arange(len(chosen)))
@@ -127,13 +125,11 @@ def explain(
         sizes = np.abs(parts).sum(axis=-1) + np.abs(bias)
         exact = bool((np.abs(parts.sum(axis=-1) + bias - score) <= EXACT * sizes).all())
         parts, bias = (parts, bias) if exact else (None, None)
-    inner = unguarded(estimator)
-    inner = inner if hasattr(inner, "steps") else getattr(inner, "estimator_", None)  # of a ThresholdRejector
-    dates = {*plan_of(getattr(inner, "steps", [(0, 0)])[0][1]).dates}
+    dates = {*plan_of(getattr(unguarded(estimator), "steps", [(0, 0)])[0][1]).dates}
     table: Any = CellTable.of(part)
     names = tuple(f"x{name}" if isinstance(name, int) else name for name in table.names)
     novel = [] if found.novel is None or known is None else np.flatnonzero(found.novel[chosen]).tolist()
-    outside = {row: seen.outside(taken(part, [row])).words(SHOWN, dates=dates) for row in novel}
+    outside = {row: known.outside(taken(part, [row])).words(SHOWN, dates=dates) for row in novel}
     made = Explanation(
         np.empty(0, dtype=str), chosen, found, names, tuple(changes), parts, bias, pulls, outside,
         "rows" if known is None else "training", len({*lines[0].tolist()}),

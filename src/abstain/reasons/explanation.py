@@ -1,19 +1,50 @@
-"""What `explain` returns, and its sentences, which say what would be decided, and never why."""
+"""What `explain` returns: training rows that pull, and sentences, which say what would be decided, and never why.
+
+::
+
+    score of a kernel machine    f(x) = sum_j beta_j k(x_j, x) + bias,    beta_j k(x_j, x) the pull of row j
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
-from abstain.reasons.changes import Change, Floats
-from abstain.reasons.pulls import Pulls
+from abstain.estimators.unwrap import reached, unguarded
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.reasons.changes import Change, Floats, Places
 from abstain.rules.decisions import Decisions
 
+SHOWN = 3  # training rows of each side
+BLOCK = 4_000_000  # kernel values in memory at a time
 LONGEST = 60  # letters of a name or category
 RANGES = {"training": "within its range in training", "rows": "within the range of these rows"}
+
+
+class Pulls(NamedTuple):
+    """The training rows that pull the scores of n rows most; of several classes, each score.
+
+    Attributes
+    ----------
+    part : ndarray of float64, shape (n, 6), or (n, n_classes, 6)
+        beta_j k(x_j, x), the three largest and the three smallest, in decreasing order; fewer for fewer than 6 rows.
+    row : ndarray of intp, the same shape
+        Positions in the training table, -1 if it lacks the row; without a table, among the rows that the machine was
+        fitted to, of which a guard or a promise may have left some out.
+    label : ndarray of object, the same shape
+        The classes of the rows; None where the machine does not tell.
+    rest : ndarray of float64, shape (n,) or (n, n_classes)
+        The sum over all other rows. The score is the sum of `part`, `rest` and the bias.
+    """
+
+    part: Floats
+    row: Places
+    label: NDArray[Any]
+    rest: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,3 +178,44 @@ def sentence(made: Any, cells: Cells, row: int) -> str:
     clauses += [f"{' and '.join(ends)} its score for {plain(decisions.labels.classes[k])} most"] if ends else []
     text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def pulls_of(estimator: Any, X: Any, score: Floats, classes: Any, training: Any) -> tuple[Pulls | None, Any]:
+    """Return the training rows that pull most, and the bias, if scores are those of an expansion that is not linear."""
+    machine, rows = _machine_and_rows(estimator, X)
+    if machine is None or machine.linear is not None or issparse(machine.coef) or len(machine.support) < 2:
+        return None, None
+    coef, where, step = np.atleast_2d(machine.coef), machine.support, max(1, BLOCK // machine.coef.size)
+    blocks = [_most(machine.values(rows[at : at + step]), coef) for at in range(0, len(score), step)]
+    joined = (np.concatenate(one) for one in zip(*blocks, strict=True))
+    part, place, rest = (one.reshape(*score.shape, *one.shape[2:]) for one in joined)
+    if training is not None and not machine.is_precomputed:
+        known = {key: at for at, key in reversed([*enumerate(_keys(_machine_and_rows(estimator, training)[1]))])}
+        where = np.array([known.get(key, -1) for key in _keys(machine.vectors)])
+    of = np.where(coef.max(axis=0) > 0.0, coef.argmax(axis=0), -1) if len(coef) > 1 else (coef[0] > 0.0) * 1
+    return Pulls(part, where[place], np.array([*classes, None], dtype=object)[of[place]], rest), machine.bias
+
+
+def _machine_and_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Return the machine on training rows inside guards, Pipelines and searches, and X as it takes them; else None."""
+    for _ in range(2):  # a guard may be around a Pipeline, or its last step
+        estimator, X = reached(unguarded(estimator), X, "support_")
+    machine = getattr(estimator, "machine_", None)
+    if not (isinstance(machine, KernelMachine) and hasattr(estimator, "support_")):
+        return None, X
+    return machine, csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
+
+
+def _most(values: Floats, coef: Floats) -> tuple[Floats, Places, Floats]:
+    """Return the largest and smallest parts of each row and machine, their places, and the sum of the others."""
+    parts = values[:, np.newaxis] * coef
+    few, m = min(SHOWN, parts.shape[-1] // 2), parts.shape[-1]
+    place = np.argpartition(parts, (few - 1, m - few))[..., [*range(few), *range(m - few, m)]]
+    place = np.take_along_axis(place, np.argsort(-np.take_along_axis(parts, place, -1), kind="stable"), -1)
+    part = np.take_along_axis(parts, place, -1)
+    return part, place, parts.sum(axis=-1) - part.sum(axis=-1)
+
+
+def _keys(rows: Any) -> list[bytes]:
+    """One value for each row, equal for equal rows."""
+    return [row.tobytes() for row in (rows.toarray() if issparse(rows) else rows) + 0.0]  # -0.0 is 0.0
