@@ -29,7 +29,6 @@ Lines = tuple[Places, Floats, list[Any], Floats, dict[int, Any]]
 ROUNDS = (0.25, 0.5, 0.75, *(start * 2.0**k for k in range(64) for start in (1.0, 1.5)))  # 1, 1.5, 2, 3, 4, 6, 8, ...
 FINEST = 20  # steps in a standard deviation, at least
 CATEGORIES = 50  # of a column, the most frequent
-TEN = np.array([float(f"1e{k}") for k in range(309)])
 
 
 class Change(NamedTuple):
@@ -83,7 +82,7 @@ def lines_of(part: Any, source: Any, seen: Any, read: Any) -> Lines:
             continue
         p = -int(np.floor(np.log10(sd / FINEST)))
         p = min(p, 0) if whole and high - low >= 1.0 else p
-        step = float(decimal(1.0, p))
+        step = 10.0**-p
         q = np.where(np.isnan(x), np.round(np.clip(mean, low, high) / step) - 0.25, x / step)
         least, most = np.ceil(low / step), np.floor(high / step)
         first = np.stack([np.maximum(np.floor(q) + 1.0, least), np.minimum(np.ceil(q) - 1.0, most)], axis=1)
@@ -93,11 +92,6 @@ def lines_of(part: Any, source: Any, seen: Any, read: Any) -> Lines:
         values += [None, None]
     columns = np.hstack(facts)
     return columns[0].astype(np.intp), columns[1:], values, np.concatenate(offsets, axis=2), usual
-
-
-def decimal(k: Any, p: Any) -> Any:
-    """Return k 10^-p, the float that its decimal digits stand for."""
-    return np.where(np.greater(p, 0), k / TEN[np.maximum(p, 0)], k * TEN[np.maximum(np.negative(p), 0)])
 
 
 def changed(X: Any, rows: Places, at: Places, columns: Places, cells: list[Any]) -> Any:
@@ -122,9 +116,9 @@ def nearest_changes(ask: Any, lines: Lines) -> list[Change | None]:
     done = np.full(last.shape, -1.0)
 
     def asked(i: Places, c: Places, offset: Floats) -> tuple[Any, Any, list[Any]]:
-        numbers = decimal(first[i, c] + sign[c] * offset, exponent[c].astype(np.intp)).tolist()
-        whole = zip(numbers, (exponent[c] <= 0).tolist(), (value[line] for line in c), strict=True)
-        cells = [(int(one) if is_whole else one) if category is None else category for one, is_whole, category in whole]
+        numbers = ((first[i, c] + sign[c] * offset) * 10.0 ** -exponent[c]).tolist()
+        digits = zip(numbers, exponent[c].astype(int).tolist(), (value[line] for line in c), strict=True)
+        cells = [(round(one, p) if p > 0 else round(one)) if kind is None else kind for one, p, kind in digits]
         settled, label, _ = ask(i, columns[c], cells)
         return settled, label, cells
 

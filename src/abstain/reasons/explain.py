@@ -17,7 +17,7 @@ from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import decide, unguarded
 from abstain.preprocessing import plan_of
 from abstain.reasons.changes import Floats, changed, lines_of, nearest_changes
-from abstain.reasons.explanation import Cells, Explanation, pulls_of, sentence
+from abstain.reasons.explanation import Explanation, pulls_of, sentence, text_of
 from abstain.rules.decisions import Decisions
 
 COLUMNS = 100  # that are searched, those that move the scores of a few rows most
@@ -134,8 +134,14 @@ def explain(
         np.empty(0, dtype=str), chosen, found, names, tuple(changes), parts, bias, pulls, outside,
         "rows" if known is None else "training", len({*lines[0].tolist()}),
     )  # fmt: skip
-    cells = Cells(table, names, dict(zip(lines[0].tolist(), lines[1][0].astype(int).tolist(), strict=True)), dates)
-    return replace(made, sentence=np.array([sentence(made, cells, row) for row in range(len(chosen))], dtype=str))
+    places = dict(zip(lines[0].tolist(), (np.maximum(lines[1][0], 0.0).astype(int) + 1).tolist(), strict=True))
+    cells = [*table.columns(range(len(names)))]
+
+    def text(value: Any, at: int) -> str:
+        return text_of(value, places.get(at, 4), date=names[at] in dates)
+
+    said = [sentence(made, cells, text, row) for row in range(len(chosen))]
+    return replace(made, sentence=np.array(said, dtype=str))
 
 
 def _moved(ask: Any, usual: dict[int, Any], score: Floats, width: int, rows: Any) -> Floats:

@@ -103,44 +103,11 @@ class Explanation:
         return frame
 
 
-class Cells:
-    """The cells of a table as text.
-
-    Parameters
-    ----------
-    table : CellTable
-    names : sequence of str
-    exponents : dict of int to int
-        The decimal places to which numbers of a column are changed.
-    dates : set of str
-        The columns whose numbers are days since 1970-01-01.
-    """
-
-    def __init__(self, table: Any, names: Any, exponents: dict[int, int], dates: set[str]) -> None:
-        self.table, self.names, self.exponents = table, [plain(name) for name in names], exponents
-        self.dates, self.columns = {at for at, name in enumerate(names) if name in dates}, dict[int, Any]()
-
-    def of(self, row: int, at: int) -> str:
-        """The text of a cell, with one digit more than changes have."""
-        if at not in self.columns:
-            self.columns[at] = next(self.table.columns([at]))
-        return self.text(self.columns[at][row], at, finer=1)
-
-    def text(self, value: Any, at: int, finer: int = 0) -> str:
-        """The text of a value in a column."""
-        places = max(0, self.exponents.get(at, 3)) + finer
-        if value is None or value != value:  # noqa: PLR0124 (NaN)
-            return "missing"
-        if at in self.dates:
-            return str(np.datetime64(int(value), "D"))
-        if isinstance(value, str) or places > 9:
-            return plain(value)
-        return f"{value:.{places}f}".rstrip("0").rstrip(".") if finer else f"{value:.{places}f}"
-
-    def change(self, row: int, at: int, value: Any) -> str:
-        """What a cell would be, and what it is."""
-        new, old = self.text(value, at), self.of(row, at)
-        return f"{self.names[at]} were {new} instead of {plain(self.columns[at][row]) if old == new else old}"
+def text_of(value: Any, places: int, *, date: bool) -> str:
+    """The text of a cell: a number to so many decimal places, or days since 1970-01-01 as a date."""
+    if value is None or isinstance(value, str) or np.isnan(value):
+        return plain(value) if isinstance(value, str) else "missing"
+    return str(np.datetime64(int(value), "D")) if date else plain(round(value, places)).removesuffix(".0")
 
 
 def plain(value: Any) -> str:
@@ -149,15 +116,18 @@ def plain(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def sentence(made: Any, cells: Cells, row: int) -> str:
-    """The sentence of a row."""
+def sentence(made: Any, cells: list[Any], text: Any, row: int) -> str:
+    """The sentence of a row, from the cells of each column, and what makes a text of a cell and its column."""
     decisions, at, change, clauses = made.decisions, made.rows[row], made.changes[row], list[str]()
     if decisions.novel is not None and decisions.novel[at] and decisions.p_value is not None:
         what = made.outside.get(row, ["what training had is not known"]) or ["an unusual combination of values"]
         words = "; ".join(what).replace(": 1 of 1 rows", "").removesuffix(".").replace(".;", ",")
         clauses.append(f"unlike the training rows (p-value {decisions.p_value[at]:.2g}): {words}")
     if change is not None:
-        clauses.append(f"would be answered {plain(change.label)} if {cells.change(row, change.column, change.value)}")
+        cell, name = cells[change.column][row], plain(made.columns[change.column])
+        new, old = text(change.value, change.column), text(cell, change.column)
+        old = plain(cell) if old == new else old  # all of its digits
+        clauses.append(f"would be answered {plain(change.label)} if {name} were {new} instead of {old}")
     elif not decisions.rejected[at]:
         clauses.append(f"answered {plain(decisions.label[at])}")
     elif made.searched:
@@ -169,7 +139,7 @@ def sentence(made: Any, cells: Cells, row: int) -> str:
 
     def moves(j: int, verb: str) -> str:
         if pulls is None:
-            return f"{cells.names[j]} {cells.of(row, j)} {verb}"
+            return f"{plain(made.columns[j])} {text(cells[j][row], j)} {verb}"
         row_name = f"training row {pulls.row[of][j] + 1}" if pulls.row[of][j] >= 0 else "a training row"
         return f"{row_name} ({plain(pulls.label[of][j])}) {verb}"
 
