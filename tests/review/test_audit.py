@@ -6,7 +6,7 @@ import pytest
 from abstain import Actions, Costs
 from abstain.costs.action_labels import ActionLabels
 from abstain.labels import Labels
-from abstain.review.audit import NONE, Audit, Case, agreement, promise
+from abstain.review.audit import NONE, Audit, Case, agreement
 
 CLASSES = np.array(["a", "b"])
 LABELS = Labels.of(CLASSES, rejects=True)
@@ -90,8 +90,8 @@ def test_what_the_rejects_turned_out_to_be():
 def test_errors_by_answer():
     cases = [Case(0, 0, True, None)] * 8 + [Case(1, 0, True, None)] * 2 + [Case(1, 2, True, None)] * 5
     audit = Audit(cases, 40, 0, LABELS)
-    assert (audit.among_answers("a")["estimate"], audit.among_answers("a")["rows"]) == (0.2, 10)
-    assert audit.among_answers("b")["estimate"] == 0.0
+    assert (audit.error("a")["estimate"], audit.error("a")["rows"]) == (0.2, 10)
+    assert audit.error("b")["estimate"] == 0.0
 
 
 def test_actions_that_answer_no_class_have_a_cost_and_no_error():
@@ -101,11 +101,6 @@ def test_actions_that_answer_no_class_have_a_cost_and_no_error():
     audit = Audit(cases, 2, 1, labels)
     assert audit.error() is None
     assert audit.cost()["estimate"] == pytest.approx((0 + 9 + 2) / 3)
-
-
-@pytest.mark.parametrize(("ceiling", "state"), [(0.3, "kept"), (0.05, "broken"), (0.2, "open")])
-def test_a_ceiling_is_kept_broken_or_open(ceiling, state):
-    assert promise({"estimate": 0.15, "from": 0.1, "to": 0.25, "rows": 100}, ceiling)["state"] == state
 
 
 def test_rows_that_one_reviewer_left_open_do_not_count():

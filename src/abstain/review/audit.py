@@ -74,15 +74,16 @@ class Audit:
         """Whether the answer is not the verdict."""
         return self.answer(case) != case.truth
 
-    def error(self) -> dict[str, Any] | None:
-        """The share of wrong answers among all answered rows; None for actions that answer no class."""
-        if not self.judged or any(self.answer(case) == NONE for case in self.judged):
+    def error(self, label: Any = None) -> dict[str, Any] | None:
+        """The share of wrong ones among all answered rows, or those answered as a class; None for other actions."""
+        answers, total = [self.answer(case) for case in self.judged], self.answered if label is None else None
+        if not answers or NONE in answers:
             return None
-        found = sum(map(self.wrong, self.judged))
-        return _estimate(found / len(self.judged), self._interval(found), len(self.judged), wrong=found)
-
-    def _interval(self, found: int, confidence: float | None = None) -> Interval:
-        return share_interval(found, len(self.judged), self.answered, confidence or self.confidence)
+        code = None if label is None else self.labels.classes.tolist().index(label)
+        wrong = [case for case, answer in zip(self.judged, answers, strict=True) if code in (None, answer)]
+        rows, found = len(wrong), sum(map(self.wrong, wrong))
+        interval = share_interval(found, rows, total, self.confidence)
+        return _estimate(found / rows if rows else np.nan, interval, rows, wrong=found)
 
     def cost(self) -> dict[str, Any] | None:
         """The cost per row of model and people together; None without costs or without an audit."""
@@ -101,14 +102,6 @@ class Audit:
         value, low, high = ((of + self.answered * mean) / total for of, mean in zip(sums, means, strict=True))
         return _estimate(value, (low, high), len(answers) + len(handed))
 
-    def among_answers(self, label: Any) -> dict[str, Any]:
-        """The share of wrong ones among the rows answered as a class."""
-        code = self.labels.classes.tolist().index(label)
-        of_it = [case for case in self.judged if self.answer(case) == code]
-        found = sum(map(self.wrong, of_it))
-        share = found / len(of_it) if of_it else np.nan
-        return _estimate(share, share_interval(found, len(of_it), None, self.confidence), len(of_it))
-
     def of_class(self, label: Any) -> dict[str, Any]:
         """The share of the rows of a true class that are answered wrongly; rejected rows count as not.
 
@@ -118,7 +111,8 @@ class Audit:
         code = self.labels.classes.tolist().index(label)
         of_it, each = [case for case in self.judged if case.truth == code], (1.0 + self.confidence) / 2.0
         W, R = sum(map(self.wrong, of_it)), sum(case.truth == code for case in self.reviewed)
-        wrong, right = (self.answered * np.array(self._interval(k, each)) for k in (W, len(of_it) - W))
+        counts = (share_interval(k, len(self.judged), self.answered, each) for k in (W, len(of_it) - W))
+        wrong, right = (self.answered * np.array(interval) for interval in counts)
         unknown, scale = self.handed_on - len(self.reviewed), self.answered / max(len(self.judged), 1)
         least, most = wrong[0] + right[1] + R + unknown, wrong[1] + right[0] + R
         share = W * scale / (len(of_it) * scale + R) if of_it or R else np.nan
@@ -129,12 +123,6 @@ class Audit:
         known = self.labels.classes.tolist()
         found = {str(label): sum(case.truth == code for case in self.reviewed) for code, label in enumerate(known)}
         return found | {"no verdict": self.handed_on - len(self.reviewed)}
-
-
-def promise(found: dict[str, Any], ceiling: float) -> dict[str, Any]:
-    """Return a share with its ceiling, and whether this is "kept", "broken", or "open": inside the interval."""
-    state = "kept" if found["to"] <= ceiling else "broken" if found["from"] > ceiling else "open"
-    return {"state": state, "at most": float(ceiling)} | found
 
 
 def agreement(pairs: Iterable[tuple[int, int]], n_classes: int, confidence: float) -> dict[str, Any]:

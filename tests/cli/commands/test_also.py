@@ -40,12 +40,6 @@ def test_the_model_is_that_of_a_table_with_these_rows(tmp_path, table, model, ca
     assert np.abs(one - plain).max() > 0.01, "the verdicts changed nothing"
 
 
-def test_a_row_in_two_files_counts_once(tmp_path, table, model, cases):
-    path = filled(predicted(tmp_path, model, cases), truths(cases))
-    result = run("fit", table, *FIT, "--also", path, "--also", path, "-o", tmp_path / "m", "--json")
-    assert json.loads(result.stdout)["verdicts"] == pl.read_excel(path, sheet_name="cases").height
-
-
 def test_groups_and_costs_of_rows_are_read_from_the_review(tmp_path):
     rng = np.random.default_rng(0)
     for name in ("t", "b"):

@@ -13,7 +13,7 @@ from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
 from abstain.cli.output.printing import print_judged
 from abstain.estimators.unwrap import final_estimator, unguarded
-from abstain.review.audit import NONE, Audit, Case, agreement, promise
+from abstain.review.audit import NONE, Audit, Case, agreement
 
 
 def command(given: Given) -> None:
@@ -75,12 +75,13 @@ def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
     while hasattr(final, "estimator") and not hasattr(final, "certificate_"):
         final = final_estimator(final.estimator)  # a frozen one
     bound, found = getattr(final, "certificate_", None), list[dict[str, Any]]()
-    for name, share_of in (("max_error", audit.among_answers), ("class_error", audit.of_class)):
+    for name, share_of in (("max_error", audit.error), ("class_error", audit.of_class)):
         asked = getattr(bound, name, None) or {}
-        for label, ceiling in asked.items() if isinstance(asked, dict) else [("all", asked)]:
-            share = share_of(label) if isinstance(asked, dict) else audit.error()
-            if share is not None:
-                found.append({"promise": name.replace("_", " "), "of": str(label)} | promise(share, ceiling))
+        for label, ceiling in asked.items() if isinstance(asked, dict) else [(None, asked)]:
+            if share := share_of(label):
+                state = "kept" if share["to"] <= ceiling else "broken" if share["from"] > ceiling else "open"
+                named = {"promise": name.replace("_", " "), "of": "all" if label is None else str(label)}
+                found.append(named | {"state": state, "at most": float(ceiling)} | share)
     return found
 
 

@@ -17,32 +17,29 @@ import polars as pl
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, labels
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
-from abstain.cli.input.reviewed import CASES, CODE, read_verdicts
+from abstain.cli.input.reviewed import CASES, read_verdicts
 from abstain.cli.input.training_table import TableOptions, TrainingTable
 from abstain.cli.tables.read_table import opened
 from abstain.review.audit import NONE
 
 
 def with_verdicts(rows: TrainingTable, paths: Sequence[Path], options: TableOptions) -> TrainingTable:
-    """Return the training rows and those of review files that have a verdict; each reviewed row once."""
+    """Return the training rows and those of review files that have a verdict."""
     if rows.mapped and paths:
         raise UsageError("--also needs the rows in memory; raise --max-memory, or use fewer rows.")
-    group, costs, seen = options.given.groups, rows.plan.costs, set[str]()
+    group, costs = options.given.groups, rows.plan.costs
     for path in paths:
         with opened(path, options.notation, sheet=CASES) as table:
             batch, truth, _ = read_verdicts(table, rows.classes)
-            read = [*rows.numeric, *rows.categorical, *named_columns(costs), *([] if group is None else [group]), CODE]
+            read = [*rows.numeric, *rows.categorical, *named_columns(costs), *([] if group is None else [group])]
             table.check_has(read, "--also")
-            codes = batch.frame[CODE].cast(pl.String).to_list()
-            new = (truth != NONE) & np.array([code not in seen for code in codes])
-            if not (truth != NONE).any():
+            if (truth == NONE).all():
                 raise DataError(f"{path} has no verdicts; fill in the column 'verdict' and save the file.")
-            batch = batch.only(new)
+            batch = batch.only(truth != NONE)
             X = features(table, batch, rows.numeric, rows.categorical, rows.plan)
-            own = {"y": np.array(rows.classes, dtype=object)[truth[new]]}
+            own = {"y": np.array(rows.classes, dtype=object)[truth[truth != NONE]]}
             own["row_costs"] = row_costs_of(rows.plan, table, batch, len(rows.classes))
             own["groups"] = None if group is None else labels(table, batch, group)
-        seen.update(code for code, used in zip(codes, new, strict=True) if used and code)
         more: dict[str, Any] = {
             name: np.concatenate([getattr(rows, name), one]) for name, one in own.items() if one is not None
         }

@@ -96,9 +96,10 @@ def write_workbook(frame: pl.DataFrame, choices: list[str], texts: list[str], fi
     wide, wrapped = {WHY: 520, VERDICT: 120, NOTE: 180}, {"text_wrap": True, "valign": "top"}
     with workbook(file) as book:
         look: dict[str, Any] = {"freeze_panes": (1, 3), "hidden_columns": [CODE], "column_widths": wide}
-        write_sheet(
-            book, frame, worksheet=CASES, **look, column_formats={WHY: wrapped, VERDICT: WRITABLE, NOTE: WRITABLE}
-        )
+        heights = 18 * (frame[WHY].str.len_chars().fill_null(0) // 80 + 1)  # pixels of a line, and its characters
+        look["row_heights"] = dict(enumerate(heights.to_list(), start=1))
+        look["column_formats"] = {WHY: wrapped, VERDICT: WRITABLE, NOTE: WRITABLE}
+        write_sheet(book, frame, worksheet=CASES, **look)
         cases, about, listed = book.get_worksheet_by_name(CASES), *map(book.add_worksheet, (HELP, CHOICES))
         rule = {"validate": "list", "source": f"={CHOICES}!$A$1:$A${len(choices)}"}
         cases.data_validation(1, 2, frame.height, 2, rule | {"input_message": f"Choose {', '.join(choices)}."[:255]})
