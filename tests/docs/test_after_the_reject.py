@@ -1,6 +1,7 @@
 """The page on what comes after the reject: its scripts and commands run in order, and print what it shows."""
 
 import contextlib
+import doctest
 import re
 import shlex
 
@@ -31,12 +32,17 @@ def told(page, folder):
     return pairs
 
 
+def alike(printed, shown):
+    """Whether a command has printed what the page shows, in which "..." stands for anything."""
+    return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
+
+
 @pytest.mark.long
 def test_the_page_shows_what_its_commands_print(tmp_path):
     pairs = told(PAGE, tmp_path)
     assert len(pairs) >= 4
     for printed, shown in pairs:
-        assert printed == shown
+        assert alike(printed, shown), printed
     assert (tmp_path / "report.html").stat().st_size > 10_000
 
 
@@ -45,4 +51,6 @@ def test_a_page_that_shows_something_else_is_found(tmp_path):
     page += "```console\n$ abstain --version\n```\n```text\nabstain 0.0\n```\n"
     ((printed, shown),) = told(page, tmp_path)
     assert (tmp_path / "t.csv").exists()
-    assert printed != shown
+    assert not alike(printed, shown)
+    assert alike("a 1\nb 2\nc 3\n", "a 1\n...\nc 3\n")
+    assert not alike("a 1\nb 2\nc 3\n", "a 1\n...\nc 4\n")
