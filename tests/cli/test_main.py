@@ -14,7 +14,7 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.options import HEADINGS, OPTIONS, SECTIONS
 from cli.running import run
 
-COMMANDS = ["audit", "compare", "demo", "drift", "evaluate", "export", "fit", "predict", "reproduce"]
+COMMANDS = ["audit", "check", "compare", "demo", "drift", "evaluate", "export", "fit", "predict", "reproduce"]
 HEAVY = {"numpy", "scipy", "sklearn", "polars", "rich", "matplotlib", "jinja2", "pandas", "onnx"}
 
 

@@ -1,12 +1,38 @@
-"""The help of a command in sections: the essential options first, the others by what they are about."""
+"""The help of a command in sections, the essential options first; errors of options in one sentence."""
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from abstain.cli.exit_codes import one_line
 from abstain.cli.options import HEADINGS, SECTIONS
+
+_NUMBER = re.compile(r"Input should be a valid (number|integer).*|'(.*)' is not a valid (float|integer)( range)?\.?")
+
+
+class Commands(TyperGroup):
+    """The commands; what is wrong with an option is said in one sentence, with the way to the help."""
+
+    def main(self, *args: Any, **given: Any) -> Any:
+        """Run a command."""
+        try:
+            code = super().main(*args, **given | {"standalone_mode": False})
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise
+            text = _NUMBER.sub("it must be a number with a decimal point, as in 2.5", error.format_message())
+            path = getattr(getattr(error, "ctx", None), "command_path", "abstain")
+            if type(error).__name__ != "NoArgsIsHelpError":  # whose text is the help
+                text = f"abstain: {one_line(text).rstrip('.')}; see '{path} --help'.".replace("?;", "? Or")
+            sys.stderr.write(f"{text}\n")
+            code = getattr(error, "exit_code", 2)
+        if given.get("standalone_mode", True):
+            sys.exit(code if isinstance(code, int) else 0)
+        return code
 
 
 class Sectioned(TyperCommand):

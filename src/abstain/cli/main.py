@@ -15,11 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from abstain.cli.exit_codes import exit_on_error, own_process
-from abstain.cli.help import Sectioned
+from abstain.cli.help import Commands, Sectioned
 from abstain.cli.options import FILE, FLOAT, NOTATION, OPTIONS, ROWS, SECTIONS, Given, Option, argument, option
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
+    cls=Commands,
     name="abstain",
     help="Classify rows, and reject those where an error would cost more than a review.",
     epilog="Exit codes: 0 success, 1 a bug in abstain, 2 usage, 3 bad data or model file, "
@@ -88,6 +89,14 @@ LEARNING = (
 )
 def demo() -> None:
     """Show on biopsies what a reject option saves, with a picture."""
+
+
+@command_of(
+    *("data", "target", "Table", "json"),
+    target=option(str | None, "COL", "Column of the labels; guessed if not given.", "--target", "-t"),
+)
+def check() -> None:
+    """Find all problems of a table at once, and the command that works."""
 
 
 @command_of(

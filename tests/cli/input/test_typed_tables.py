@@ -268,7 +268,7 @@ def test_many_parts_and_other_archives_are_refused(tmp_path, model, monkeypatch)
     assert "has 7 parts, more than 5; save it as CSV UTF-8" in said(run("predict", model, path))
     packed(path, parts={"content.xml": ""})
     monkeypatch.undo()
-    assert "is a packed file, but not an Excel workbook of the kind .xlsx" in said(run("predict", model, path))
+    assert "perhaps a model, but not an Excel workbook of the kind .xlsx" in said(run("predict", model, path))
 
 
 PIECES = [b'<c r="A1" ', b"<c ", b'r="0', b"<", b" ", b"<c s=", b'<c r="A1"/>', b"w:"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError, listed, meant
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
+from abstain.cli.tables.encoding import ZIP
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.costs.action_labels import ActionLabels
@@ -157,7 +158,9 @@ def load_estimator(path: Path) -> Any:
     try:
         return load(path)
     except ModelFileError as error:
-        raise DataError(str(error)) from error
+        with path.open("rb") as file:
+            packed = file.read(len(ZIP)) == ZIP
+        raise DataError(str(error) if packed else f"{error} The model is given first, then the table.") from error
     except ImportError as error:
         raise UsageError(str(error)) from error
     except (ValueError, OSError) as error:

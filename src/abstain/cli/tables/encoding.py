@@ -24,6 +24,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16 (little-endian)"),
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16 (big-endian)"),
 )
+OTHERS = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"<!DOCTYPE": "a web page"}
 PARQUET, ZIP, OLD_EXCEL, GZIP = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b"
 
 

@@ -5,6 +5,7 @@ Several Parquet files with the same columns are one table, of which a column or 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -103,8 +104,10 @@ class InputTable:
         present = set(self.columns)
         for name in names:
             if name not in present:
+                bare = any(re.fullmatch(r"[\d.,]+", column) for column in self.columns)
+                way = "; its first line must name the columns" if bare else ""
                 raise DataError(
-                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}"
+                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}{way}"
                     f"{meant(name, self.columns) or '.'}"
                 )
 
@@ -138,6 +141,8 @@ def opened(
             rows = iter([(frame, range(2, height + 2))] if height else [])  # row 1 names the columns
         elif start.startswith(encoding.OLD_EXCEL):
             raise DataError(f"{path} is an Excel workbook of the old kind; save it as CSV UTF-8 in the program.")
+        elif other := next((what for mark, what in encoding.OTHERS.items() if start.lstrip().startswith(mark)), ""):
+            raise DataError(f"{path} is {other}, not a table; save the table as CSV, Parquet or an Excel workbook.")
         else:
             records = Records(encoding.as_utf8(file, start, path, notation.encoding), path)
             raw = getattr(file, "fileobj", file)  # the file on disk, if compressed; a pipe has no position

@@ -8,6 +8,7 @@ their bytes and cells. What the archive says of its own sizes is not relied on.
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
-from abstain.cli.exit_codes import DataError, listed
+from abstain.cli.exit_codes import DataError, Note, listed
 from abstain.cli.tables.typed_tables import plain_columns, readable
 
 UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
@@ -58,6 +59,8 @@ def excel_table(path: Path, sheet: str | None = None) -> pl.DataFrame:
         at = 0 if sheet is None or len(names) == 1 else names.index(sheet) if sheet in names else None
         number = (at or 0) + 1
         frame = plain_columns(pl.read_excel(path, sheet_id=number, infer_schema_length=None, raise_if_empty=False))
+    if sheet is None and len(names) > 1:
+        warnings.warn(f"{path} has the sheets {listed(names)}, and the first one is read.", Note, stacklevel=2)
     if at is None:
         raise DataError(f"{path} has the sheets {listed(names)}, and none is called {sheet!r}; name it so.")
     if frame.width == 0:
@@ -79,7 +82,7 @@ def _excess(path: Path) -> str:
         if len(parts) > MOST_PARTS:
             return f"has {len(parts):,} parts, more than {MOST_PARTS:,}"
         if "xl/workbook.xml" not in names or names & {"xl/workbook.bin", "content.xml"}:
-            return "is a packed file, but not an Excel workbook of the kind .xlsx"
+            return "is a packed file, perhaps a model, but not an Excel workbook of the kind .xlsx"
         room = MOST_BYTES
         for part in parts:
             extent = Extent()

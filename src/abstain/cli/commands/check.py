@@ -1,0 +1,101 @@
+"""``abstain check``: all that a fit would say of a table at once, and the command that works.
+
+Each error names an option that is the way out. It is added, and the table is read again, until there is none.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import warnings
+from collections import Counter
+from typing import Any
+
+from abstain.cli.exit_codes import DataError, in_options, one_line
+from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
+from abstain.cli.options import OPTIONS, TEXTS, Given, option_name
+from abstain.cli.output.printing import print_json
+from abstain.cli.tables.read_table import Batch, opened
+from abstain.cli.training.training import folds_for
+
+MOST = 200  # options
+_WRITTEN = r"(--[a-z-]+)(?: ('[^']*'|\"[^\"]*\"|[\w.-]*\w|,))?"
+_OPTION, _ADVICE = re.compile(_WRITTEN), re.compile(rf"(?:pass|leave them out with) (?:{_WRITTEN} ?)+")
+_COLUMN = re.compile(r"column ('[^']*'|\"[^\"]*\")")
+LIKELY = ("class", "target", "label", "y", "outcome", "diagnosis", "status", "answer")
+
+
+def command(given: Given) -> None:
+    """Run the command."""
+    given = given if given.target is not None else given.but(target=_target(given))
+    table, said, added = _followed(given)
+    words = ["abstain", "fit", str(given.data), "--target", given.target, *added, "--reject", "0.3", "-o", "my.model"]
+    counts = {"rows": len(table.y), "features": table.X.width, "classes": dict(Counter(table.y.tolist()))}
+    if given.json:
+        print_json({"target": given.target, **counts, "problems": said, "command": shlex.join(words)})
+        return
+    classes = ", ".join(f"{name!r} in {count} rows" for name, count in counts["classes"].items())
+    print(
+        one_line(f"{given.data}: {counts['rows']} rows, {counts['features']} features; {given.target!r} is {classes}.")
+    )
+    print("\n".join(f"{at}. {one_line(text)}" for at, text in enumerate(said, 1)) or "No problems found.")
+    print(f"\nThis command works; state your own costs:\n  {one_line(shlex.join(words))}")
+
+
+def _followed(given: Given) -> tuple[TrainingTable, list[str], list[str]]:
+    """Return the table as the advice of its errors and warnings leads to it, what they said, and the options."""
+    said, added = list[str](), list[str]()
+    for _ in range(MOST):
+        table, texts = _read(given)
+        new = [text for text in texts if text not in said]
+        said, steps = said + new, [step for text in new for step in _advised(text, given)]
+        if table is not None and not steps:
+            return table, said, added
+        if not steps:
+            break
+        for name, value in steps:
+            kind, before = OPTIONS[name][0], getattr(given, name)
+            given = given.but(**{name: [*(before or []), value] if kind == TEXTS else value or True})
+            added += [option_name(name), *([] if value is None else [value])]
+    raise DataError(" ".join(said))
+
+
+def _read(given: Given) -> tuple[TrainingTable | None, list[str]]:
+    """Return the table, or None, and what reading it says."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        table, texts = None, list[str]()
+        try:
+            found = read_training(given.data, TableOptions(given))
+            if repeated := len(found.y) - found.X.with_columns(y=found.y.astype(str)).unique().height:
+                texts.append(f"{repeated} rows repeat others; if these are the same cases, remove them.")
+            folds_for(found, 0, "C and gamma")
+            table = found
+        except DataError as error:
+            texts.append(in_options(str(error)))
+    return table, [str(one.message) for one in caught if issubclass(one.category, UserWarning)] + texts
+
+
+def _advised(text: str, given: Given) -> list[tuple[str, str | None]]:
+    """Return the options that a sentence advises; those that leave out the column if it needs a correction."""
+    found, column, steps = _ADVICE.search(text), _COLUMN.search(text), list[tuple[str, str | None]]()
+    for option, value in _OPTION.findall(found[0]) if found else ():
+        name = option[2:].replace("-", "_")
+        kind, default, _ = OPTIONS[name]
+        if kind != TEXTS and getattr(given, name) != default:  # stated before, for another column
+            steps.clear()
+            break
+        steps.append((name, None if kind is bool else value.strip("'\"")))
+    if not steps and column is not None and column[1][1:-1] not in (given.target, *(given.ignore or ())):
+        return [("ignore", column[1][1:-1])]
+    return steps
+
+
+def _target(given: Given) -> Any:
+    """Return the column that is probably the labels: by its name, or the last one with few different cells."""
+    with opened(given.data, given.notation, "check") as table:
+        frame = Batch.joined(table.batches).frame
+    few = [column.name for column in frame if 2 <= column.drop_nulls().n_unique() <= min(20, frame.height // 2)]
+    if not few:
+        raise DataError(f"{given.data} has no column with few different labels; name the labels with --target.")
+    return next((name for name in few if name.lower() in LIKELY), few[-1])
