@@ -70,9 +70,9 @@ template <class Row, int L> class Run {
                 if (live_ == V{}) return std::move(found_);
                 look = following(tol);
                 for (int l = 0; l < L; ++l)
-                    if (live_[l] != 0 && slow_[l] && epochs_ >= linear_policy::first_face) {
+                    if (live_[l] != 0 && slow_[l] && epochs_ >= linear_policy::first_face[L > 1]) {
                         face(l);
-                        look = std::min(look, epochs_ + linear_policy::face_epochs);
+                        look = std::min(look, epochs_ + linear_policy::face_epochs[L > 1]);
                     }
             }
             watch.iterations = epochs_;
@@ -120,7 +120,7 @@ template <class Row, int L> class Run {
             const double steps = rate > 0 ? elementary::log(gap / tol) / rate * static_cast<double>(epochs_ - before_) : infinity;
             if (steps < static_cast<double>(late - epochs_)) look = std::min(look, std::max(soon, epochs_ + 1 + static_cast<Index>(steps)));
             last_[l] = gap;
-            slow_[l] = !(steps <= static_cast<double>(linear_policy::face_epochs));
+            slow_[l] = !(steps <= static_cast<double>(linear_policy::face_epochs[L > 1]));
         }
         before_ = epochs_;
         return look;
