@@ -91,11 +91,10 @@ class WideRows:
         found = self.descended(problem, settings, start) if self.one_by_one else []
         missed = [k for k in range(problem.count) if not found or found[k].status is Status.INACCURATE]
         if self.few and missed:
-            first: Any = [one.gamma for one in found]
-            if not found and start is not None:
-                first = start[1].reshape(problem.count, -1)
+            before: Any = None if start is None else start[1].reshape(problem.count, -1)
+            before = [one.gamma for one in found] or before
             ones = [problem.one(k) for k in missed]
-            starts = [one.sign * first[k] for k, one in zip(missed, ones, strict=True)] if len(first) else None
+            starts = None if before is None else [one.sign * before[k] for k, one in zip(missed, ones, strict=True)]
             exact = dict(zip(missed, self.exact(ones, settings, n_jobs, starts), strict=True))
             found = [exact.get(k) or found[k] for k in range(problem.count)]
         return found
@@ -105,17 +104,10 @@ class WideRows:
         bias = np.zeros(problem.count) if start is None else np.ascontiguousarray(start[0][:, -1])
         gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
         seconds = np.inf if settings.time_limit is None else float(settings.time_limit)
-        points, found, ends = _native.descend(
-            native_data(self.X, self.centre),
-            **native_task(problem.sign, problem.loss, problem.weight),
-            gamma=gamma,
-            bias=bias,
-            tol=settings.tol,
-            passes=PASSES[0 if self.few else 1],
-            most_epochs=settings.max_iter,
-            seconds=seconds,
-            report=settings.progress,
-        )
+        begun = {"gamma": gamma, "bias": bias, "tol": settings.tol, "passes": PASSES[0 if self.few else 1]}
+        limits = {"most_epochs": settings.max_iter, "seconds": seconds, "report": settings.progress}
+        posed = native_task(problem.sign, problem.loss, problem.weight)
+        points, found, ends = _native.descend(native_data(self.X, self.centre), **posed, **begun, **limits)
         each = zip(points.reshape(problem.count, -1), found.reshape(problem.count, -1), ends, strict=True)
         return [
             LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, one)

@@ -29,7 +29,7 @@ from abstain.solvers.native import within
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
 FINISHED = 100  # and a linear fit, where that costs next to nothing
-AT_ONCE, SPARSE_AT_ONCE = 200_000, 2_000_000  # rows of problems that are solved together, each row once for each
+AT_ONCE = (200_000, 2_000_000)  # rows of problems that are solved together, and of those that visit rows one by one
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 LINEAR = Kernel("linear")
 MOST_SCATTERED = 100_000  # rows: one of them may have all of the squares, and the others none
@@ -61,19 +61,15 @@ def linear_machines(
     alike = len({task.loss.n_knots for task in training.tasks}) == 1
 
     def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
-        signs = [task.sign(code) for task in tasks]
-        weights = [task.weight(code, weight) for task in tasks]
+        signs, weights = [task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]
         loss: Any = tasks[0].loss
         if any(task.loss != loss for task in tasks):
             loss = in_sequence([task.loss for task in tasks], signs)
-        if len(tasks) == 1:
-            problem = LinearProblem(rows.X, rows.centre, signs[0], weights[0], loss)
-        else:
-            problem = LinearProblem(rows.X, rows.centre, np.concatenate(signs), np.concatenate(weights), loss)
-        return fitted_machines(problem, now, n_jobs, rows)
+        joint = (one[0] if len(tasks) == 1 else np.concatenate(one) for one in (signs, weights))
+        return fitted_machines(LinearProblem(rows.X, rows.centre, *joint, loss), now, n_jobs, rows)
 
-    most = SPARSE_AT_ONCE if rows.one_by_one else AT_ONCE
-    return fitted_tasks(training.tasks, settings, fit, joined, max(1, most // len(code)) if alike else 1)
+    at_once = max(1, AT_ONCE[rows.one_by_one] // len(code)) if alike else 1
+    return fitted_tasks(training.tasks, settings, fit, joined, at_once)
 
 
 def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
@@ -120,17 +116,18 @@ def fitted_machines(
     problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, rows: WideRows
 ) -> list[tuple[Any, Proof]]:
     """Fit the machines of several problems by the fastest way for their rows, and certify them together."""
-    began = time.monotonic()
+    began, n = time.monotonic(), problem.count
     aimed = replace(settings, tol=0.9 * settings.tol)
-    first = rows.solve(problem, aimed, n_jobs) or [
-        newton_steps(problem.one(k), within(aimed, began), n_jobs) for k in range(problem.count)
-    ]
-    machine = problem.machine(np.stack([found.point for found in first]))
-    certificates = problem.certificates(machine, np.concatenate([found.gamma for found in first]), n_jobs)
+    first = rows.solve(problem, aimed, n_jobs)
+    first = first or [newton_steps(problem.one(k), within(aimed, began), n_jobs) for k in range(n)]
+    machine = problem.machine(first[0].point if n == 1 else np.stack([at.point for at in first]))
+    gamma: Any = first[0].gamma if n == 1 else np.concatenate([at.gamma for at in first])
     found: list[tuple[Any, Proof]] = []
-    for k, (at, certificate) in enumerate(zip(first, certificates, strict=True)):
+    for k, certificate in enumerate(problem.certificates(machine, gamma, n_jobs)):
+        at = first[k]
         if at.status not in UNSURE or certificate.relative_gap <= settings.tol:
-            found.append((problem.machine(at.point), proof_of(certificate, at.status, settings.tol, at.iterations)))
+            proof = proof_of(certificate, at.status, settings.tol, at.iterations)
+            found.append((problem.machine(at.point) if n > 1 else machine, proof))
         else:
             found.append(fitted_machine(problem.one(k), within(settings, began), n_jobs, first=at))
     return found
@@ -139,8 +136,7 @@ def fitted_machines(
 def newton_steps(problem: LinearProblem, settings: LinearNewton, n_jobs: int | None) -> LinearSolution:
     """Return what Newton steps lead to, with multipliers that are feasible up to rounding."""
     sums = LocalSums(problem, n_jobs)
-    polish = problem.X.shape[0] <= FINISHED
-    found = replace(settings, polish=polish).solve(sums, first_penalty(problem))
+    found = replace(settings, polish=problem.X.shape[0] <= FINISHED).solve(sums, first_penalty(problem))
     return replace(found, gamma=sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0]))
 
 
