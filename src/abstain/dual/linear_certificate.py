@@ -74,8 +74,6 @@ class LinearProblem(RowLosses):
 
     def one(self, k: int) -> LinearProblem:
         """Return the k-th of several problems."""
-        if self.count == 1:
-            return self
         n = self.X.shape[0]
         rows = slice(k * n, (k + 1) * n)
         return replace(self, sign=self.sign[rows], weight=self.weight[rows], loss=self.loss.take(rows))

@@ -103,11 +103,10 @@ class WideRows:
         """Visit rows one by one; "inaccurate" if that takes too long."""
         bias = np.zeros(problem.count) if start is None else np.ascontiguousarray(start[0][:, -1])
         gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
-        seconds = np.inf if settings.time_limit is None else float(settings.time_limit)
-        begun = {"gamma": gamma, "bias": bias, "tol": settings.tol, "passes": PASSES[0 if self.few else 1]}
-        limits = {"most_epochs": settings.max_iter, "seconds": seconds, "report": settings.progress}
-        posed = native_task(problem.sign, problem.loss, problem.weight)
-        points, found, ends = _native.descend(native_data(self.X, self.centre), **posed, **begun, **limits)
+        given: dict[str, Any] = native_task(problem.sign, problem.loss, problem.weight) | {"gamma": gamma, "bias": bias}
+        given |= {"tol": settings.tol, "passes": PASSES[not self.few], "most_epochs": settings.max_iter}
+        given["seconds"] = np.inf if settings.time_limit is None else float(settings.time_limit)
+        points, found, ends = _native.descend(native_data(self.X, self.centre), report=settings.progress, **given)
         each = zip(points.reshape(problem.count, -1), found.reshape(problem.count, -1), ends, strict=True)
         return [
             LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, one)

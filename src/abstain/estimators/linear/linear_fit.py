@@ -61,12 +61,12 @@ def linear_machines(
     alike = len({task.loss.n_knots for task in training.tasks}) == 1
 
     def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
-        signs, weights = [task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]
+        columns: list[Any] = [[task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]]
         loss: Any = tasks[0].loss
         if any(task.loss != loss for task in tasks):
-            loss = in_sequence([task.loss for task in tasks], signs)
-        joint = (one[0] if len(tasks) == 1 else np.concatenate(one) for one in (signs, weights))
-        return fitted_machines(LinearProblem(rows.X, rows.centre, *joint, loss), now, n_jobs, rows)
+            loss = in_sequence([task.loss for task in tasks], columns[0])
+        sign, weights = (each[0] if len(tasks) == 1 else np.concatenate(each) for each in columns)
+        return fitted_machines(LinearProblem(rows.X, rows.centre, sign, weights, loss), now, n_jobs, rows)
 
     at_once = max(1, AT_ONCE[rows.one_by_one] // len(code)) if alike else 1
     return fitted_tasks(training.tasks, settings, fit, joined, at_once)
@@ -120,14 +120,13 @@ def fitted_machines(
     aimed = replace(settings, tol=0.9 * settings.tol)
     first = rows.solve(problem, aimed, n_jobs)
     first = first or [newton_steps(problem.one(k), within(aimed, began), n_jobs) for k in range(n)]
-    machine = problem.machine(first[0].point if n == 1 else np.stack([at.point for at in first]))
-    gamma: Any = first[0].gamma if n == 1 else np.concatenate([at.gamma for at in first])
+    points, gammas = ([getattr(at, name) for at in first] for name in ("point", "gamma"))
+    machine = problem.machine(points[0] if n == 1 else np.stack(points))
     found: list[tuple[Any, Proof]] = []
-    for k, certificate in enumerate(problem.certificates(machine, gamma, n_jobs)):
+    for k, certificate in enumerate(problem.certificates(machine, np.concatenate(gammas), n_jobs)):
         at = first[k]
         if at.status not in UNSURE or certificate.relative_gap <= settings.tol:
-            proof = proof_of(certificate, at.status, settings.tol, at.iterations)
-            found.append((problem.machine(at.point) if n > 1 else machine, proof))
+            found.append((problem.machine(at.point), proof_of(certificate, at.status, settings.tol, at.iterations)))
         else:
             found.append(fitted_machine(problem.one(k), within(settings, began), n_jobs, first=at))
     return found
