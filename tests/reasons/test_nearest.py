@@ -150,7 +150,9 @@ def test_a_row_that_nothing_settles_says_within_which_range():
     X, y = waves(200)
     model = LinearRejectSVC(Costs(reject=0.01)).fit(X, y)
     found = abstain.explain(model, X[:3], training=X)
-    assert found.sentence[0].startswith("No change of one of 2 columns within its range in training would settle it; ")
+    assert found.sentence[0].startswith(
+        "No change of a single column (of 2) within its range in training would settle it; "
+    )
     assert abstain.explain(model, X[:3]).ranges == "rows"
 
 

@@ -91,8 +91,8 @@ def explain(
     if len(found) != n:
         raise ValueError(f"decisions must be those on the {n} rows of X; they are on {len(found)}.")
     X, like = (one if hasattr(one, "columns") or one is None else np.asarray(one) for one in (X, training))
-    like = like[[*X.columns]] if hasattr(X, "columns") and hasattr(like, "columns") else like
-    chosen = np.arange(n) if rows is None else np.arange(n)[np.asarray(rows)]
+    like = _with_columns(like, X.columns) if hasattr(X, "columns") and hasattr(like, "columns") else like
+    chosen = np.arange(n) if rows is None else np.arange(n)[[*rows]]
     part, rejected, score = taken(X, chosen), np.flatnonzero(found.rejected[chosen]), found.score[chosen]
     known: Any = getattr(estimator, "seen_", None) if like is None else SeenColumns.of(like)
     seen, source = SeenColumns.of(X) if known is None else known, X if like is None else like
@@ -117,8 +117,10 @@ def explain(
     lines = lines_of(taken(part, rejected), source, seen, read)
     changes = np.full(len(chosen), None)
     changes[rejected] = objects(nearest_changes(lambda i, *cells: ask(rejected[i], *cells), lines))
-    parts, (pulls, bias) = None, pulls_of(estimator, part, score, found.labels.classes, like)
-    if pulls is None and len(chosen) * float(len(usual)) ** 2 <= MOST_CELLS and len(chosen):
+    parts, pulls, bias = None, None, None
+    if len(chosen):
+        pulls, bias = pulls_of(estimator, part, score, found.labels.classes, like)
+    if pulls is None and 0 < len(chosen) * float(len(usual)) ** 2 <= MOST_CELLS:
         at, zero = np.array([*usual], dtype=np.intp), np.zeros(1, dtype=np.intp)
         parts = _moved(ask, usual, score, len(kinds), np.arange(len(chosen)))
         bias = decided(changed(part, zero, 0 * at, at, [*usual.values()]), zero).score[0]
@@ -142,6 +144,12 @@ def explain(
 
     said = [sentence(made, cells, text, row) for row in range(len(chosen))]
     return replace(made, sentence=np.array(said, dtype=str))
+
+
+def _with_columns(training: Any, names: Any) -> Any:
+    if lacking := [name for name in names if name not in training.columns]:
+        raise ValueError(f"training lacks the column {lacking[0]!r} of X; pass the table of the fit.")
+    return training[[*names]]
 
 
 def _moved(ask: Any, usual: dict[int, Any], score: Floats, width: int, rows: Any) -> Floats:

@@ -131,7 +131,7 @@ def sentence(made: Any, cells: list[Any], text: Any, row: int) -> str:
     elif not decisions.rejected[at]:
         clauses.append(f"answered {plain(decisions.label[at])}")
     elif made.searched:
-        clauses.append(f"no change of one of {made.searched} columns {RANGES[made.ranges]} would settle it")
+        clauses.append(f"no change of a single column (of {made.searched}) {RANGES[made.ranges]} would settle it")
     k = 1 if decisions.score.ndim == 1 else int(decisions.score[at].argmax())
     of, parts, pulls = (row,) if decisions.score.ndim == 1 else (row, k), np.zeros(1), made.pulls
     if pulls is not None or made.contributions is not None:
