@@ -85,20 +85,21 @@ def explain(
     Would be answered pass if hours were 5 instead of 3; hours 3 lowers its score for pass most.
     """
     refuse_dask(X, "explain", "pass it chunk by chunk")
-    if issparse(X):
-        raise ValueError("X is sparse, and explain takes tables of all cells; pass X.toarray().")
     found, n = decide(estimator, X, row_costs) if decisions is None else decisions, number_of_rows(X)
     if len(found) != n:
         raise ValueError(f"decisions must be those on the {n} rows of X; they are on {len(found)}.")
-    X, like = (one if hasattr(one, "columns") or one is None else np.asarray(one) for one in (X, training))
-    like = _with_columns(like, X.columns) if hasattr(X, "columns") and hasattr(like, "columns") else like
     chosen = np.arange(n) if rows is None else np.arange(n)[[*rows]]
-    part, rejected, score = taken(X, chosen), np.flatnonzero(found.rejected[chosen]), found.score[chosen]
+    form: Any = type(X) if issparse(X) else lambda table: table  # sparse rows are dense until they are decided
+    part = taken(X, chosen).toarray() if issparse(X) else taken(X if hasattr(X, "columns") else np.asarray(X), chosen)
+    X, like = part if issparse(X) else X, training.toarray() if issparse(training) else training
+    X, like = (one if hasattr(one, "columns") or one is None else np.asarray(one) for one in (X, like))
+    like = _with_columns(like, X.columns) if hasattr(X, "columns") and hasattr(like, "columns") else like
+    rejected, score = np.flatnonzero(found.rejected[chosen]), found.score[chosen]
     known: Any = getattr(estimator, "seen_", None) if like is None else SeenColumns.of(like)
     seen, source = SeenColumns.of(X) if known is None else known, X if like is None else like
 
     def decided(table: Any, i: Any) -> Decisions:
-        return decide(estimator, table, None if row_costs is None else taken(row_costs, chosen[i]))
+        return decide(estimator, form(table), None if row_costs is None else taken(row_costs, chosen[i]))
 
     def ask(i: Any, columns: Any, cells: list[Any]) -> Any:
         step, made = max(1, CELLS // part.shape[1]), [(np.empty(0, bool), np.empty(0, object), score[:0])]
@@ -109,7 +110,8 @@ def explain(
 
     kinds = getattr(X, "dtypes", [X.dtype] * X.shape[1] if isinstance(X, np.ndarray) else ())
     read = [at for at, kind in enumerate(kinds) if not str(kind).lower().startswith(TIMES)]
-    read = [] if get_tags(estimator).input_tags.pairwise else read  # kernel values are not cells of a row
+    if get_tags(estimator).input_tags.pairwise or len(kinds) ** 2 > MOST_CELLS:  # kernel values are not cells of a row
+        read = []
     usual = lines_of(part[:0], source, seen, read)[-1]
     if len(read) > COLUMNS:
         moved = np.abs(_moved(ask, usual, score, len(kinds), rejected[: max(1, SAMPLED // len(read))]))
@@ -119,7 +121,7 @@ def explain(
     changes[rejected] = objects(nearest_changes(lambda i, *cells: ask(rejected[i], *cells), lines))
     parts, pulls, bias = None, None, None
     if len(chosen):
-        pulls, bias = pulls_of(estimator, part, score, found.labels.classes, like)
+        pulls, bias = pulls_of(estimator, form(part), score, found.labels.classes, like)
     if pulls is None and 0 < len(chosen) * float(len(usual)) ** 2 <= MOST_CELLS:
         at, zero = np.array([*usual], dtype=np.intp), np.zeros(1, dtype=np.intp)
         parts = _moved(ask, usual, score, len(kinds), np.arange(len(chosen)))
