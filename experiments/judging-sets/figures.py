@@ -9,7 +9,6 @@ from harness.rank_picture import rank_picture as drawn
 
 STYLES = {
     "command line": ("#0072B2", "o"),
-    "MachineSearch": ("#56B4E9", "D"),
     "RejectSVCCV, rbf": ("#56B4E9", "s"),
     "RejectSVCCV, laplacian": ("#56B4E9", "^"),
     "logistic": ("#666666", "x"),

@@ -17,7 +17,6 @@ import pandas as pd
 from measure_split import MORE, TWO, Split, answer, split
 
 from abstain import Costs, RejectSVCCV
-from abstain.candidates.search import MachineSearch
 from abstain.preprocessing import default_pipeline
 
 TARGET = "class of the row"
@@ -62,12 +61,6 @@ def _abstain(*arguments: str) -> str:
     return printed.getvalue()
 
 
-def search(here: Split, costs: str) -> dict[str, Any]:
-    """`MachineSearch` with machines="auto", or its default if this version has no such word."""
-    auto = {"machines": "auto"} if takes(lambda costs: MachineSearch(costs, "auto")) else {}
-    return _piped(here, costs, lambda stated, labels: MachineSearch(stated, **auto, **labels))
-
-
 def rbf(here: Split, costs: str) -> dict[str, Any]:
     """`RejectSVCCV` with its default kernel, the Gaussian one."""
     return _piped(here, costs, lambda stated, labels: RejectSVCCV(stated, kernel="rbf", **labels))
@@ -106,7 +99,6 @@ def takes(make: Callable[[Costs], Any]) -> bool:
 
 OURS: dict[str, Callable[[Split, str], dict[str, Any]]] = {
     "command line": command_line,
-    "MachineSearch": search,
     "RejectSVCCV, rbf": rbf,
     "RejectSVCCV, laplacian": laplacian,
 }

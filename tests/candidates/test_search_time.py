@@ -142,7 +142,8 @@ def test_short_fits_of_forests_whose_time_runs_out(limit, costs, trees, fake, wh
 def test_time_that_runs_out_within_seconds(whole_machines, monkeypatch):
     """The clock of the machine: without a limit, this takes a minute of one core, and more if it is busy."""
     X, y = make_classification(20_000, 30, n_informative=8, flip_y=0.1, random_state=0)
-    monkeypatch.setitem(MACHINES, "boosting", replace(whole_machines["boosting"], stages=(2, 5000)))
+    boosting = whole_machines["boosting"]
+    monkeypatch.setitem(MACHINES, "boosting", replace(boosting, grid=boosting.grid[:2], stages=(2, 5000), short=()))
     began = time.process_time()
     with threadpool_limits(1), pytest.warns(ConvergenceWarning, match="of the 4 candidates of 'boosting' count as not"):
         MachineSearch(Costs(reject=0.2), ("boosting",), cv=3, time_limit=2).fit(X, y)

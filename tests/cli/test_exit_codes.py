@@ -135,7 +135,7 @@ def _RejectSVC(**options):
 def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
     monkeypatch.setattr("abstain.estimators.svm.svc_cv.RejectSVCCV._searching", 0.0)  # no time for a single fit
     data = write_table(tmp_path / "data.csv")
-    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
+    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--machine", "svm", "--json")
     result = run("fit", data, *arguments, "-o", tmp_path / "model")
     assert result.exit_code == 4
     assert "RejectSVCCV ran out of time: 250 of the 250 fits of its search count as not tried" in said(result)

@@ -37,9 +37,9 @@ def test_a_fit_stays_below_the_limit(tmp_path):
     assert peak("fit", data, *options, "--gamma", 0.1, "--max-memory", 50) - program < 50
 
 
-@pytest.mark.parametrize("given", [(), ("--C", 1), ("--gamma", 1)])
+@pytest.mark.parametrize("given", [("--machine", "svm"), ("--C", 1), ("--gamma", 1)])
 def test_a_search_that_does_not_fit_is_refused(given, tmp_path):
-    fits = {(): 250, ("--C", 1): 25, ("--gamma", 1): 50}[given]
+    fits = {("--machine", "svm"): 250, ("--C", 1): 25, ("--gamma", 1): 50}[given]
     data = tmp_path / "data.csv"
     data.write_text("x,y\n" + "".join(f"{at},{'ab'[at % 2]}\n" for at in range(20_000)), encoding="utf-8")
     limits = ("--max-memory", 45, "--search", "full")

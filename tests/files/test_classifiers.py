@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -55,6 +56,7 @@ CLASSIFIERS = {
     "curve of boosting": calibrated(BOOSTING, method="isotonic", ensemble=False),
     "curves of boosting": calibrated(BOOSTING, method="isotonic", cv=StratifiedKFold(3)),
     "sigmoids of lines": calibrated(LogisticRegression(C=0.3)),
+    "the same for all": DummyClassifier(strategy="prior"),
     "sigmoid of a machine": calibrated(RejectSVC(), ensemble=False),
     "sigmoids of machines": calibrated(RejectSVC(kernel="linear")),
     "curves of searches": calibrated(RejectSVCCV(Cs=2, gammas=2, cv=2), method="isotonic"),

@@ -4,7 +4,9 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
+from abstain import Costs, ThresholdRejector, save
 from files import forging
 from files.forging import both, field, opened, refused
 from looping import looped
@@ -157,6 +159,16 @@ def test_forgeries(kind, request, forge, data):
         refused(forge(estimator, change), message)
 
     every()
+
+
+def test_another_rule_for_all_rows_is_not_saved_and_forged_shares_are_refused(forge, data, tmp_path):
+    estimator = ThresholdRejector(DummyClassifier(strategy="prior"), Costs(reject=0.4), method="chow").fit(*data)
+    assert opened(forge(estimator, lambda _: None)).predict(data[0]).tolist() == estimator.predict(data[0]).tolist()
+    refused(forge(estimator, changed("class_prior", lambda prior: np.nan * prior)), ".")
+    refused(forge(estimator, changed("class_prior", lambda prior: np.append(prior, 0.0))), ".")
+    other = ThresholdRejector(DummyClassifier(strategy="stratified"), Costs(reject=0.4), method="chow").fit(*data)
+    with pytest.raises(ValueError, match=r"strategy='stratified'.*use strategy='prior'"):
+        save(other, tmp_path / "model")
 
 
 def test_a_tree_as_deep_as_it_has_nodes_takes_no_longer(forest, forge, data):

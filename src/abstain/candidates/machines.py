@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-SVM, BEST, AUTO = "svm", "best", "auto"
+SVM, LAPLACIAN, BEST, AUTO, NOTHING = "svm", "laplacian", "best", "auto", "nothing"
+SVMS: dict[str, dict[str, str]] = {SVM: {}, LAPLACIAN: {"kernel": "laplacian"}}  # parameters of the svm that is tried
 # Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
-# of the rows. Both numbers are guesses that no experiment has placed yet.
-BOOSTED, WITHOUT_SVM = 1_000, 20_000
+# of the rows. Placed on tables of other sizes: experiments/decision-quality/limits.py.
+BOOSTED, WITHOUT_SVM = 2_000, 20_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
 
@@ -158,19 +160,23 @@ MACHINES = {
     ),
     "boosting": Machine(  # without early stopping: the number of trees is chosen by the mean cost
         partial(HistGradientBoostingClassifier, early_stopping=False),
-        tuple({"max_leaf_nodes": leaves} for leaves in (3, 8)),
+        tuple({"max_leaf_nodes": leaves} for leaves in (3, 8, 31)),
         "max_iter",
         boosts_until,
         stages=(10, 20, 40, 80, 160, 320),
+        short=(40, 160),
         takes_sparse=False,
     ),
+    NOTHING: Machine(partial(DummyClassifier, strategy="prior"), ({},)),  # reads no feature: the same for all rows
 }
-NAMES = (SVM, *MACHINES)  # the machines that "best" chooses among, in the order in which ties are broken
+NAMES = (SVM, *(name for name in MACHINES if name != NOTHING))  # those that `compare` compares
+CHOICES = (*SVMS, *NAMES[1:])  # those that "best" chooses among, in the order in which ties are broken
 
 
 def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
     """Return the machines that are tried on n rows: few and fast ones."""
-    wanted = ((SVM, n < WITHOUT_SVM), ("logistic", True), ("boosting", n >= BOOSTED and not sparse))
+    svm = n < WITHOUT_SVM
+    wanted = ((SVM, svm), (LAPLACIAN, svm), ("logistic", not svm), ("boosting", n >= BOOSTED and not sparse))
     return tuple(name for name, used in wanted if used)
 
 

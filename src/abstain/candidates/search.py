@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -21,11 +21,12 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
 from abstain.candidates.last_fit import last_fit, whole_folds
-from abstain.candidates.machines import AUTO, MACHINES, NAMES, SVM, auto_machines
+from abstain.candidates.machines import AUTO, CHOICES, MACHINES, SVMS, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
+from abstain.estimators.search.halving import tested_folds
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 
@@ -64,10 +65,13 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         Costs of the errors and of a reject, of any number of classes; or of several actions. None: errors cost 1, and
         nothing is rejected.
     machines : "auto" or sequence of str, default="auto"
-        "svm", "logistic", "forest" and "boosting": one to tune, or several to choose among, on the same folds. "auto":
-        the svm and logistic regression; from 1,000 rows on boosted trees too, from 20,000 rows on without the svm.
+        "svm", "laplacian" (the svm with that kernel), "logistic", "forest" and "boosting": one to tune, or several to
+        choose among, on the same folds. "auto": the svm with both kernels; from 2,000 rows on boosted trees too; from
+        20,000 rows on boosted trees and logistic regression. "nothing" reads no feature and decides all rows alike:
+        the machine to use if ``choice_.doing_nothing`` is not None.
     svm : RejectSVCCV or None
-        The search that stands for "svm"; its costs, labels, folds and time limit are set here.
+        The search that stands for "svm", and for "laplacian" with that kernel; its costs, labels, folds and time limit
+        are set here.
     cv : int or splitter, default=5
         Folds; a number is lowered to the rows of the rarer class. A splitter must give the same folds each time.
     pos_label, reject_label
@@ -145,56 +149,60 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
         splits = checked_splits(cv, label, groups, truth, present)
-        rows = Rows(X, label, truth, costs, splits, weight, row_costs)
+        sigmoid = any(name in MACHINES and MACHINES[name].sigmoid for name in names)
+        used = sigmoid | (np.arange(len(splits.tests)) < tested_folds(splits.tests))
+        kept = Splits(splits.trains[used], splits.tests[used], splits.mass[used])
+        rows = Rows(X, label, truth, costs, kept, weight, row_costs)
         if weight is not None:  # rows of weight 0 are left out
             rows = rows.take(np.flatnonzero(weight))
-        if any(name != SVM and MACHINES[name].sigmoid for name in names):
+        if sigmoid:
             whole_folds(rows.splits)
         _warn_of_one_fold(splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
-        found, machine = list[Trials](), None
+        found, machines = list[Trials](), dict[str, Any]()
         for at, name in enumerate(names):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
             limit = None if left is None else max(0.001, left) / (len(names) - at)
-            if name == SVM:
+            if name in SVMS:
                 own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                machine = self._fitted_svm(X, label, own, cv, limit)
-                found.append(trials_of(machine))
+                machines[name] = self._fitted_svm(X, label, own, cv, limit, **SVMS[name])
+                found.append(replace(trials_of(machines[name]).on(used), name=name))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
-        choice = Choice.of(found, splits.shared)
-        chosen = choice.chosen
-        if chosen.name != SVM and np.isnan(chosen.least):
+        chosen = Choice.of(found, kept.shared).chosen
+        if chosen.name in MACHINES and np.isnan(chosen.least):
             warnings.warn(
                 f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
                 f"fitted with its first parameters, {chosen.best}; raise time_limit, or use fewer rows.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        if chosen.name != SVM or machine is None:
+        machine = machines.get(chosen.name)
+        if machine is None:
             with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
                 named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
                 machine = last_fit(chosen, rows, left, self.random_state, named_costs)
         own = machine._now  # noqa: SLF001 (of this library)
-        choice = choice.against(rows.blind(own.rule.labels.reject_label))
+        every = Choice.of([rows.blind(own.rule.labels.reject_label), *found], kept.shared)
+        choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
         self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
         return self
 
     def _check_parameters(self) -> None:
         given = self.machines
         if given == AUTO:
-            given = NAMES
+            given = CHOICES
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
-        if unknown := [name for name in names if name != SVM and name not in MACHINES]:
-            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*NAMES]}.")
+        if unknown := [name for name in names if name not in {*SVMS, *MACHINES}]:
+            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*SVMS, *MACHINES]}.")
         if self.time_limit is not None:
             positive_number("time_limit", self.time_limit)
         if isinstance(self.cv, Integral) and self.cv < 2:
             raise ValueError(f"cv={self.cv!r} must be at least 2 folds, or a splitter.")
 
-    def _fitted_svm(self, X: Any, y: Any, own: dict[str, Any], cv: Any, limit: float | None) -> RejectSVCCV:
+    def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, **kernel: Any) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
@@ -202,7 +210,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
-        search.set_params(time_limit=whole, verbose=self.verbose)
+        search.set_params(time_limit=whole, verbose=self.verbose, **kernel)
         if self.n_jobs is not None:
             search.set_params(n_jobs=self.n_jobs)
         if whole is not None and limit is not None:

@@ -126,7 +126,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
     },
     "Machine and search": {
         "machine": option(
-            str, "NAME", "svm, logistic, forest, boosting, best (of these four) or linear.", default="svm"
+            str, "NAME", "auto, svm, laplacian, logistic, forest, boosting, best, linear or nothing.", default="auto"
         ),
         "cluster": option(TEXT, "ADDRESS", "Dask scheduler for --machine linear, as in tcp://10.0.0.5:8786."),
         "C": option(FLOAT, "C", "Weight of the losses; chosen by cross-validation if not given.", "--C"),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
+from abstain.candidates.machines import BEST, CHOICES, MACHINES, NAMES, SVM, SVMS
 from abstain.candidates.search import MachineSearch
 from abstain.costs.costs import Costs
 from abstain.costs.per_row import mean_costs
@@ -130,7 +130,7 @@ def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, 
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
     search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (MachineSearch, costs, "")
     shared: dict[str, Any] = {**named, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
-    able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
+    able = [name for name in CHOICES if name in SVMS or MACHINES[name].takes_sparse or not sparse]
     found = {
         title_of(name) + suffix: search(used, (name,), **shared)
         for name in MACHINES

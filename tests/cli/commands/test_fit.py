@@ -31,14 +31,14 @@ def test_what_was_asked_for_is_in_the_model(tmp_path, table):
 
 def test_c_and_gamma_are_searched_for_by_the_mean_cost(tmp_path, table):
     options = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
-    facts, model = fitted(tmp_path, table, *options)
+    facts, model = fitted(tmp_path, table, *options, "--machine", "svm")
     assert isinstance(model[-1], RejectSVCCV)
     assert facts["C"] == model[-1].C_
     assert facts["gamma"] == model[-1].gamma_
     assert 0 < facts["cross_validated_mean_cost"] < 0.3
-    again, _ = fitted(tmp_path, table, *options)
+    again, _ = fitted(tmp_path, table, *options, "--machine", "svm")
     assert again["cross_validated_mean_cost"] == facts["cross_validated_mean_cost"]
-    other, _ = fitted(tmp_path, table, *options, "--seed", 5)
+    other, _ = fitted(tmp_path, table, *options, "--machine", "svm", "--seed", 5)
     assert other["cross_validated_mean_cost"] != facts["cross_validated_mean_cost"]  # other folds
 
 

@@ -47,7 +47,7 @@ def splits(monkeypatch):
 
 def test_fit(patients, splits, tmp_path):
     named, ignored = tmp_path / "named", tmp_path / "ignored"
-    fit = ("fit", patients, *COSTS, "--json")
+    fit = ("fit", patients, *COSTS, "--machine", "svm", "--json")
     facts = json.loads(run(*fit, "--groups", "patient", "-o", named).stdout)
     assert splits == {"StratifiedGroupKFold": 1, "StratifiedKFold": 0, "leaks": 0}
     assert facts["numeric_columns"] == 1

@@ -49,7 +49,7 @@ def test_a_machine_goes_through_all_commands(tmp_path, table, name):
 def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
     facts, path = fitted(tmp_path, table, "--machine", "best")
     costs = facts["least_cross_validated_mean_cost_of_each_machine"]
-    assert list(costs) == ["svm", "logistic", "forest", "boosting"]
+    assert list(costs) == ["svm", "laplacian", "logistic", "forest", "boosting"]
     assert costs[facts["machine"]] == min(costs.values())
     assert facts["cross_validated_mean_cost"] >= min(costs.values())
     assert "the least of all parameters tried" in facts["how_to_read_them"]
@@ -58,7 +58,23 @@ def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
             alone, _ = fitted(tmp_path, table, "--machine", name)
             assert alone["cross_validated_mean_cost"] >= cost  # on the same folds, each by the others' choice
     shown = run("fit", table, *COSTS, "--machine", "best", "-o", path, "--force").stdout
-    assert f"svm {costs['svm']:.4g}, logistic {costs['logistic']:.4g}, forest" in shown
+    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}, logistic" in shown
+
+
+def test_the_default_tries_few_machines_and_says_what_they_cost(tmp_path, table):
+    facts, path = fitted(tmp_path, table)
+    costs = facts["least_cross_validated_mean_cost_of_each_machine"]
+    assert list(costs) == ["svm", "laplacian"]
+    assert facts["machine"] == min(costs, key=costs.get)
+    alone = {name: fitted(tmp_path, table, "--machine", name)[0] for name in costs}
+    for name, own in alone.items():
+        assert own["cross_validated_mean_cost"] >= costs[name] - 1e-12
+    shown = run("fit", table, *COSTS, "-o", path, "--force").stdout
+    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}" in shown
+    both = fitted(tmp_path, table, "--Cs", "0.5", "--gamma", 0.25)[0]  # options of the svm alone
+    assert both["machine"] == "svm"
+    assert both["gamma"] == 0.25
+    assert "least_cross_validated_mean_cost_of_each_machine" not in both
 
 
 def test_seeds_change_the_folds(tmp_path, table):
@@ -69,7 +85,7 @@ def test_seeds_change_the_folds(tmp_path, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--machine", "tree"), "--machine 'tree' must be one of svm, logistic, forest, boosting, linear, or best"),
+        (("--machine", "tree"), "one of svm, laplacian, logistic, forest, boosting, linear, nothing, or auto or best"),
         (("--machine", "forest", "--C", 2), "--C does not apply to --machine forest; leave it out"),
         (("--machine", "best", "--gamma", 2), "--gamma does not apply to --machine best; leave it out"),
         (("--machine", "forest", "--Cs", 2), "--Cs does not apply to --machine forest; leave it out"),
@@ -153,7 +169,7 @@ class TestCompare:
         assert (result.exit_code, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["svm", "logistic"])
+@pytest.mark.parametrize("name", ["auto", "svm", "logistic"])
 def test_it_is_said_that_doing_nothing_costs_less(tmp_path, table, name):
     rng, path = np.random.default_rng(0), tmp_path / "noise.csv"
     path.write_text("\n".join(["x,answer", *(f"{x:.5f},{'yn'[at % 2]}" for at, x in enumerate(rng.normal(size=80)))]))
@@ -162,7 +178,13 @@ def test_it_is_said_that_doing_nothing_costs_less(tmp_path, table, name):
     facts = json.loads(result.stdout)
     assert facts["cross_validated_mean_cost"] >= 0.1
     assert facts["doing_nothing"] == {"action": "rejecting every row", "mean_cost": pytest.approx(0.1)}
-    assert "If rejecting every row is acceptable, no model is needed; the model is written all the same." in str(facts)
-    assert "rejecting every row" in run("fit", path, *options).stdout
+    assert "If rejecting every row is acceptable, no model is needed: --machine nothing reads" in str(facts)
+    shown = run("fit", path, *options)
+    assert "rejecting every row" in shown.stdout
+    nothing = run("fit", path, *options, "--machine", "nothing", "--json")  # what is offered can be used
+    assert json.loads(nothing.stdout)["machine"] == "nothing"
+    assert json.loads(nothing.stdout)["warnings"] == []
+    judged = json.loads(run("evaluate", tmp_path / "model", path, "--json").stdout)
+    assert judged["mean_cost"] == pytest.approx(0.1)
     good, _ = fitted(tmp_path, table, "--machine", name)
     assert "doing_nothing" not in good  # control

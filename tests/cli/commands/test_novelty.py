@@ -186,8 +186,11 @@ def test_every_kind_of_model_is_guarded(files, tmp_path, options):
 def test_nothing_is_searched_twice(files, tmp_path, monkeypatch):
     fits, fit = [], svc_cv.RejectSVCCV.fit
     monkeypatch.setattr(svc_cv.RejectSVCCV, "fit", lambda self, *a, **k: fits.append(1) or fit(self, *a, **k))
-    assert run("fit", files / "old.csv", *COSTS, "--Cs", "1,10", "-o", tmp_path / "m").exit_code == 0
-    assert len(fits) == 1
+    asked = ("fit", files / "old.csv", *COSTS, "--Cs", "1,10", "-o", tmp_path / "m", "--force")
+    for machine, kernels in (("svm", 1), ("auto", 2)):
+        assert run(*asked, "--machine", machine).exit_code == 0
+        assert len(fits) == kernels
+        fits.clear()
 
 
 def test_a_time_limit_leaves_time_for_the_second_fit(files, tmp_path, monkeypatch):

@@ -22,8 +22,7 @@ from abstain.files.save import write_model
 def command(given: Given) -> None:
     """Run the command."""
     check_free(given.output, force=given.force, inputs=given.data)
-    checked_machine(given.machine)
-    given = checked_training(given)
+    given = checked_training(checked_machine(given))
     check_cluster(given.cluster, given.machine, given.C)
     rate, options = stated_rate(given.novelty, given.no_novelty), TableOptions(given)
     budget, also = stated_budget(given), given.also or []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from abstain.candidates.machines import BEST, NAMES, SVM
+from abstain.candidates.machines import AUTO, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError, meant
@@ -36,15 +36,17 @@ ALL = "all"
 PER_ROW = 10_000  # bytes of a forest for each row, at most: 100 trees with about 2/3 of the rows as leaves
 
 
-def checked_machine(name: str) -> str:
-    """Return the machine of `fit`; an unknown one is an error."""
-    if name not in (*NAMES, LINEAR, BEST):
-        known = ", ".join((*NAMES, LINEAR))
+def checked_machine(given: Given) -> Given:
+    """Return the options of `fit` with the machine that they imply; an unknown one is an error."""
+    name, known = given.machine, (*CHOICES, LINEAR, NOTHING)
+    if name not in (*known, BEST, AUTO):
         raise UsageError(
-            f"--machine {name!r} must be one of {known}, or {BEST}, which chooses among the first four"
-            f"{meant(name, (*NAMES, LINEAR, BEST)) or '.'}"
+            f"--machine {name!r} must be one of {', '.join(known)}, or {AUTO} or {BEST}, which choose among them"
+            f"{meant(name, (*known, AUTO, BEST)) or '.'}"
         )
-    return name
+    if name == AUTO and given.stated("C", "gamma", "reject_rate", "max_error", "class_error"):
+        return given.but(machine=SVM)
+    return given.but(no_novelty=True) if name == NOTHING and given.novelty is None else given
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
@@ -77,7 +79,8 @@ def trained(table: TrainingTable, costs: Any, given: Given, client: Any = None) 
 
 def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choice]:
     """Tune the machine of the given, or choose the best, and fit it to all rows behind the default preprocessing."""
-    names = NAMES if given.machine == BEST else (given.machine,)
+    groups = {BEST: CHOICES, AUTO: auto_machines(len(table.y), sparse=False)}
+    names = groups.get(given.machine, (given.machine,))
     _check_memory(table, names)
     machine = MachineSearch(
         costs,
@@ -101,16 +104,15 @@ def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choic
 
 def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
-    name, count = choice.chosen.name, len(choice.trials)
     facts = machine_facts(getattr(final, "estimator_", final))  # a time limit may have left it with fewer trees
-    if count > 1:
+    if len(choice.trials) > 1:
         facts |= {
             "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
-            "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, so they "
-            "are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the other "
-            "folds choose",
+            "how to read them": "each is the least of all parameters tried, so they are optimistic; the next line is "
+            "the cost of rows that the choice has not seen",
         }
-    return facts | _compared_with_none(table, costs, choice.cost, float("nan"))
+    facts |= _compared_with_none(table, costs, choice.cost, getattr(final, "cv_reject_rate_", math.nan))
+    return facts | ({"warnings": []} if choice.chosen.name == NOTHING else {})  # which was asked for
 
 
 def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
@@ -147,7 +149,7 @@ def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected:
     blind = {name: float(paid.mean()) for name, paid in judge.blind(np.arange(len(table.y))).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     nothing = cost >= other_cost
-    accepted = f"If {other} is acceptable, no model is needed; the model is written all the same. " if nothing else ""
+    accepted = f"If {other} is acceptable, no model is needed: --machine {NOTHING} reads no column. " if nothing else ""
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
         f"machine, costs {other_cost:.4g}. {accepted}{_next(table)}"

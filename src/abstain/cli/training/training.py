@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from abstain.candidates.machines import BEST, SVM, machine_of
+from abstain.candidates.machines import AUTO, BEST, LAPLACIAN, SVM, SVMS, machine_of
 from abstain.cli.exit_codes import DataError, UsageError, meant
 from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
@@ -26,7 +26,7 @@ from abstain.estimators.unwrap import unguarded
 from abstain.preprocessing import PREPROCESS, CellPlan, default_pipeline
 
 LINEAR = "linear"
-OWN = (SVM, LINEAR)
+OWN = (*SVMS, LINEAR)
 SEARCHES = ("auto", "full", "halving")
 SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at its parameters has the rest
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
@@ -38,7 +38,8 @@ def checked_training(given: Given) -> Given:
     if given.search not in SEARCHES:
         raise UsageError(f"--search={given.search} must be auto, full or halving{meant(given.search, SEARCHES) or '.'}")
     stated = given.stated("C", "gamma", "Cs", "gammas", *([] if given.search == "auto" else ["search"]))
-    taken = {SVM: (*stated,), LINEAR: ("--C", "--Cs"), BEST: ("--Cs", "--gammas", "--search")}  # best tries the svm
+    several = ("--Cs", "--gammas", "--search")  # which try the svm
+    taken = dict.fromkeys(SVMS, (*stated,)) | {LINEAR: ("--C", "--Cs"), BEST: several, AUTO: several}
     for option in stated:
         if option not in taken.get(given.machine, ()):
             raise UsageError(f"{option} does not apply to --machine {given.machine}; leave it out.")
@@ -112,6 +113,7 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
             return LinearRejectSVC(**shared, C=given.C)
         grid = {} if given.Cs is None else {"Cs": given.Cs}
         return LinearRejectSVCCV(**shared, **grid, cv=folds_for(table, given.seed, "C", ", or pass --C"))
+    shared |= SVMS.get(given.machine, {})
     if not searches(given):
         shared |= {"C": given.C, "gamma": given.gamma}
         return RejectSVC(**shared, cache_size=cache_size(table.memory, 0, 0))
@@ -129,7 +131,8 @@ def machine_facts(machine: Any) -> dict[str, Any]:
     if (found := machine_of(machine)) is not None:
         return {"machine": found[0], **found[1]}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
-    facts = {"machine": LINEAR if linear else SVM, "C": getattr(machine, f"C{suffix}")}
+    kernel = SVM if machine.kernel != LAPLACIAN else LAPLACIAN
+    facts = {"machine": LINEAR if linear else kernel, "C": getattr(machine, f"C{suffix}")}
     if linear:
         facts["features"] = machine.n_features_in_
     else:

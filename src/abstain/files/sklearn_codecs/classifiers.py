@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _CalibratedClassifier, _SigmoidCalibration
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
@@ -38,6 +39,7 @@ from abstain.files.sklearn_codecs.trees_codec import MOST_TREES, apart
 
 # d features; k scores: one for two classes, otherwise one per class
 LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
+PRIOR = layout(class_prior="f8 c")  # of c classes
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,21 @@ def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int],
     return Codec(kind, parts, attributes)
 
 
-def _logistic_parts(estimator: Any) -> Parts:
-    return {}, stored({name: getattr(estimator, f"{name}_") for name in LOGISTIC}, LOGISTIC)
+def _plain(kind: Any, arrays_of: Any, **more: Any) -> Codec:
+    """Return the codec of a classifier of scikit-learn that has nothing but some arrays, and `more` attributes."""
 
+    def parts(estimator: Any) -> Parts:
+        if getattr(estimator, "strategy", "prior") != "prior":
+            raise unsupported(f"has a {kind.__name__} with strategy={estimator.strategy!r}", "use strategy='prior'")
+        return {}, stored({name: getattr(estimator, f"{name}_") for name in arrays_of}, arrays_of)
 
-def _logistic_attributes(estimator: Any, fields: Fields, arrays: Arrays, n: int, classes: Any) -> dict[str, Any]:
-    del estimator, fields
-    fitting(arrays, LOGISTIC, "classifier", {"d": n, "k": 1 if len(classes) <= 2 else len(classes)})
-    return {"classes_": classes} | {f"{name}_": array for name, array in arrays.items()}
+    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n: int, classes: Any) -> dict[str, Any]:
+        del estimator, fields
+        K = len(classes)
+        fitting(arrays, arrays_of, "classifier", {"d": n, "k": 1 if K <= 2 else K, "c": K})
+        return {"classes_": classes, "n_classes_": K, **more} | {f"{name}_": array for name, array in arrays.items()}
+
+    return Codec(kind, parts, attributes)
 
 
 MACHINES = table(
@@ -101,7 +110,8 @@ DETECTORS = table(  # which do not classify
 )
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
-    Codec(LogisticRegression, _logistic_parts, _logistic_attributes),
+    _plain(LogisticRegression, LOGISTIC),
+    _plain(DummyClassifier, PRIOR, n_outputs_=1, sparse_output_=False, _strategy="prior"),
     Codec(RandomForestClassifier, trees.forest_parts, trees.forest_attributes),
     Codec(HistGradientBoostingClassifier, trees.boosting_parts, trees.boosting_attributes),
 )
