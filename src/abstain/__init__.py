@@ -3,73 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from abstain import datasets as datasets
-    from abstain import metrics as metrics
-    from abstain import plot as plot
-    from abstain import report as report
-    from abstain.candidates.search import MachineSearch
-    from abstain.comparison.compare import compare
-    from abstain.comparison.drift import drift
-    from abstain.costs.actions import Actions
-    from abstain.costs.costs import Costs
-    from abstain.costs.cuts import Thresholds
-    from abstain.estimators.embedded.curve import embedded_reject_curve
-    from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
-    from abstain.estimators.forced import Forced
-    from abstain.estimators.linear.linear_svc import LinearRejectSVC
-    from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
-    from abstain.estimators.novelty.novelty import NoveltyRejector
-    from abstain.estimators.svm.one_class import OneClassSVM
-    from abstain.estimators.svm.path import reject_svc_path
-    from abstain.estimators.svm.svc import RejectSVC
-    from abstain.estimators.svm.svc_cv import RejectSVCCV
-    from abstain.estimators.svm.sweep import reject_price_sweep
-    from abstain.estimators.threshold.threshold import ThresholdRejector
-    from abstain.estimators.unwrap import decide
-    from abstain.files.load import load
-    from abstain.files.onnx.to_onnx import to_onnx
-    from abstain.files.save import save
-    from abstain.files.trusted import TRUSTED_TYPES
-    from abstain.losses.generalized_hinge import BartlettWegkamp
-    from abstain.reasons.explain import explain
-    from abstain.solvers.path import RegularizationPath
-
-    __version__: str
-
-__all__ = [
-    "TRUSTED_TYPES",
-    "Actions",
-    "BartlettWegkamp",
-    "Costs",
-    "EmbeddedRejectSVC",
-    "Forced",
-    "LinearRejectSVC",
-    "LinearRejectSVCCV",
-    "MachineSearch",
-    "NoveltyRejector",
-    "OneClassSVM",
-    "RegularizationPath",
-    "RejectSVC",
-    "RejectSVCCV",
-    "ThresholdRejector",
-    "Thresholds",
-    "__version__",
-    "compare",
-    "decide",
-    "drift",
-    "embedded_reject_curve",
-    "explain",
-    "load",
-    "reject_price_sweep",
-    "reject_svc_path",
-    "save",
-    "to_onnx",
-]
-
-# Where each public name lives; imported on first use, so that `import abstain` costs nothing.
+# Where each public name lives; imported on first use, so that `import abstain` costs nothing; `__init__.pyi`
+# says what type each is.
 _HOMES = {
     "TRUSTED_TYPES": "abstain.files.trusted",
     "Actions": "abstain.costs.actions",
@@ -98,6 +35,7 @@ _HOMES = {
     "save": "abstain.files.save",
     "to_onnx": "abstain.files.onnx.to_onnx",
 }
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (texts, all of them)
 # Public modules, reached as `abstain.metrics.aurc` after a bare `import abstain`.
 _MODULES = ("datasets", "metrics", "plot", "report")
 
