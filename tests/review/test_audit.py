@@ -6,7 +6,7 @@ import pytest
 from abstain import Actions, Costs
 from abstain.costs.action_labels import ActionLabels
 from abstain.labels import Labels
-from abstain.review.audit import NONE, Audit, Case, agreement
+from abstain.review.audit import NONE, Audit, Case
 
 CLASSES = np.array(["a", "b"])
 LABELS = Labels.of(CLASSES, rejects=True)
@@ -101,8 +101,3 @@ def test_actions_that_answer_no_class_have_a_cost_and_no_error():
     audit = Audit(cases, 2, 1, labels)
     assert audit.error() is None
     assert audit.cost()["estimate"] == pytest.approx((0 + 9 + 2) / 3)
-
-
-def test_rows_that_one_reviewer_left_open_do_not_count():
-    found = agreement([(0, 0), (1, 1), (0, 1), (NONE, 1), (0, NONE)], 2, 0.95)
-    assert (found["rows"], found["same verdict"]) == (3, 2)

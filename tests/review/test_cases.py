@@ -1,11 +1,13 @@
 """Which rows a review shows: the queue in order, an audit drawn evenly, and nothing that says which rows it drew."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from abstain import Costs
 from abstain.labels import Labels
-from abstain.review.cases import Cases
+from abstain.review.cases import drawn_cases
 from abstain.rules.decisions import Decisions
 
 LABELS = Labels.of(np.array(["a", "b"]), rejects=True)
@@ -25,27 +27,30 @@ def decisions(rows=30, rejected=10, novel=2, seed=0):
     return Decisions(label, hands_on, np.log(P / (1 - P)), cost, label, LABELS, novel=unlike, p_value=p, costs=COSTS)
 
 
+def drawn(*given, **options):
+    return SimpleNamespace(**dict(zip(("rows", "audited", "shown"), drawn_cases(*given, **options), strict=True)))
+
+
 def test_the_rejected_rows_come_in_the_order_of_the_queue():
     found = decisions()
-    cases = Cases.drawn(found, audit=7, seed=3)
+    cases = drawn(found, audit=7, seed=3)
     assert cases.rows[~cases.audited].tolist() == found.queue.tolist()
     assert not found.rejected[cases.rows[cases.audited]].any()
     assert len({*cases.rows}) == len(cases.rows) == 17
-    assert (cases.answered, cases.handed_on, cases.seed) == (20, 10, 3)
 
 
 def test_an_audit_of_more_rows_than_there_are_takes_all():
-    assert Cases.drawn(decisions(), audit=50).audited.sum() == 20
+    assert drawn(decisions(), audit=50).audited.sum() == 20
 
 
 def test_without_an_audit_all_reasons_are_shown():
-    assert Cases.drawn(decisions()).shown.all()
+    assert drawn(decisions()).shown.all()
 
 
 @pytest.mark.parametrize("audit", [1, 4, 20])
 def test_rows_without_a_reason_are_not_only_the_audited_ones(audit):
     for seed in range(50):
-        cases = Cases.drawn(decisions(), audit, seed)
+        cases = drawn(decisions(), audit, seed)
         assert not cases.shown[cases.audited].any()
         assert (~cases.shown & ~cases.audited).sum() == min(audit, 5)
 
@@ -53,7 +58,7 @@ def test_rows_without_a_reason_are_not_only_the_audited_ones(audit):
 def test_every_answered_row_is_drawn_equally_often():
     found, counts, draws = decisions(), np.zeros(30), 2000
     for seed in range(draws):
-        cases = Cases.drawn(found, 5, seed)
+        cases = drawn(found, 5, seed)
         counts[cases.rows[cases.audited]] += 1
     share = counts[~found.rejected] / draws
     assert np.abs(share - 5 / 20).max() < 5 * np.sqrt(0.25 * 0.75 / draws)
@@ -64,7 +69,7 @@ def test_places_say_nothing_about_the_role():
     # the mean place of audited rows is that of all rows; the control, at the end of the queue, is not
     places, after = [], []
     for seed in range(500):
-        cases = Cases.drawn(decisions(), 5, seed)
+        cases = drawn(decisions(), 5, seed)
         places.append(np.flatnonzero(cases.audited).mean())
         after.append(np.arange(10, 15).mean())
     assert abs(np.mean(places) - 7) < 0.3
@@ -72,5 +77,5 @@ def test_places_say_nothing_about_the_role():
 
 
 def test_the_same_seed_draws_the_same_rows():
-    one, same, other = (Cases.drawn(decisions(), 5, seed).rows.tolist() for seed in (1, 1, 2))
+    one, same, other = (drawn(decisions(), 5, seed).rows.tolist() for seed in (1, 1, 2))
     assert one == same != other

@@ -4,37 +4,42 @@ import math
 
 import pytest
 
-from abstain.review.codes import AUDITED, HANDED_ON, Drawn, canonical, drawn_of
+from abstain.review.codes import AUDITED, HANDED_ON, canonical, code_of, recognised
 
-DRAWN = Drawn("h0123456789abcdef", 400, 20, 30, 7)
+DRAWN = ("h0123456789abcdef", 400, 20, 30, 7)
 CELLS = (1.5, "Ulm", None)
 
 
-def test_a_code_names_its_batch_and_row():
-    assert drawn_of(DRAWN.code("model", 12, CELLS, AUDITED)) == (DRAWN, 12)
+@pytest.mark.parametrize("role", [AUDITED, HANDED_ON])
+def test_who_has_the_model_recognises_a_row_and_its_role(role):
+    code = code_of(DRAWN, 12, "model", CELLS, role)
+    assert recognised(code, "model", CELLS) == (DRAWN, role == AUDITED)
+    assert recognised(code, "other", CELLS) is None
+    assert recognised(code, "model", (1.6, "Ulm", None)) is None
+    assert recognised(code.replace("-400-", "-401-"), "model", CELLS) is None, "the numbers of the batch count too"
 
 
 @pytest.mark.parametrize("text", ["", "12", "a-b-c-d-e-f-g", "h-1-2-3-4-5", "h-1-2-3-4--5-h", "h-1-2-3-4-\u0661-h"])
 def test_other_texts_are_not_codes(text):
-    assert drawn_of(text) is None
+    assert recognised(text, "model", CELLS) is None
 
 
 def test_every_part_of_a_row_changes_its_code():
     codes = {
-        DRAWN.code("model", 12, CELLS, AUDITED),
-        DRAWN.code("model", 12, CELLS, HANDED_ON),
-        DRAWN.code("other", 12, CELLS, AUDITED),
-        DRAWN.code("model", 13, CELLS, AUDITED),
-        DRAWN.code("model", 12, (1.5001, "Ulm", None), AUDITED),
-        DRAWN.code("model", 12, (1.5, "Bonn", None), AUDITED),
-        DRAWN.code("model", 12, (1.5, "Ulm", "x"), AUDITED),
-        Drawn("h0123456789abcdef", 400, 20, 31, 7).code("model", 12, CELLS, AUDITED),
+        code_of(DRAWN, 12, "model", CELLS, AUDITED),
+        code_of(DRAWN, 12, "model", CELLS, HANDED_ON),
+        code_of(DRAWN, 12, "other", CELLS, AUDITED),
+        code_of(DRAWN, 13, "model", CELLS, AUDITED),
+        code_of(DRAWN, 12, "model", (1.5001, "Ulm", None), AUDITED),
+        code_of(DRAWN, 12, "model", (1.5, "Bonn", None), AUDITED),
+        code_of(DRAWN, 12, "model", (1.5, "Ulm", "x"), AUDITED),
+        code_of((*DRAWN[:3], 31, 7), 12, "model", CELLS, AUDITED),
     }
     assert len(codes) == 8
 
 
 def test_the_visible_part_does_not_depend_on_the_role():
-    one, other = (DRAWN.code("model", 12, CELLS, role).rpartition("-") for role in (AUDITED, HANDED_ON))
+    one, other = (code_of(DRAWN, 12, "model", CELLS, role).rpartition("-") for role in (AUDITED, HANDED_ON))
     assert one[0] == other[0]
     assert one[2] != other[2]
 

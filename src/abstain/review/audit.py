@@ -9,7 +9,6 @@ Rejected rows without a verdict have the least and the largest cost of handing o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from abstain.labels import Labels
-from abstain.review.intervals import Interval, kappa, mean_interval, share_interval
+from abstain.review.intervals import Interval, mean_interval, share_interval
 
 NONE = -1  # the code of a row without a verdict
 
@@ -27,12 +26,14 @@ class Case:
     """A row that people have seen: the class that is the verdict or `NONE`, the action of the model, and its costs.
 
     The action of an audited row is the model's answer; the others are handed on. Costs are classes by actions, or None.
+    `drawn` is its batch.
     """
 
     truth: int
     choice: int
     audited: bool
     costs: Any
+    drawn: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +124,6 @@ class Audit:
         known = self.labels.classes.tolist()
         found = {str(label): sum(case.truth == code for case in self.reviewed) for code, label in enumerate(known)}
         return found | {"no verdict": self.handed_on - len(self.reviewed)}
-
-
-def agreement(pairs: Iterable[tuple[int, int]], n_classes: int, confidence: float) -> dict[str, Any]:
-    """Return how far two reviewers agree, from the codes of their verdicts on the same rows."""
-    table = np.zeros((n_classes, n_classes), dtype=np.int64)
-    for one, other in pairs:
-        if NONE not in (one, other):
-            table[one, other] += 1
-    found, (low, high) = kappa(table, confidence)
-    rows, same = int(table.sum()), int(np.trace(table))
-    return {"rows": rows, "same verdict": same, "kappa": found, "from": low, "to": high}
 
 
 def _estimate(value: float, interval: Interval, rows: int, **more: int) -> dict[str, Any]:

@@ -12,42 +12,30 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 HANDED_ON, AUDITED = "handed on", "audited"
 DIGITS = 9  # of a number: programs show and write fewer than 17
+Drawn = tuple[str, int, int, int, int]  # the batch, its answered, audited and handed-on rows, the seed
 
 
-class Drawn(NamedTuple):
-    """What the code of each row says about its batch.
+def code_of(drawn: Drawn, row: int, model: str, cells: Sequence[Any], role: str) -> str:
+    """Return the code of a row, by its number in the batch and the cells that the model reads.
 
-    Attributes
-    ----------
-    batch : str
-        A letter, the first eight digits of the model's fingerprint, and eight of the batch's content.
-    answered, audited, handed_on, seed : int
-        As in `Cases`, with the number of audited rows.
+    The batch is a letter, the first eight digits of the model's fingerprint, and eight of the batch's content.
     """
-
-    batch: str
-    answered: int
-    audited: int
-    handed_on: int
-    seed: int
-
-    def code(self, model: str, row: int, cells: Sequence[Any], role: str) -> str:
-        """Return the code of a row, by its number in the batch and the cells that the model reads."""
-        start = f"{self.batch}-{self.answered}-{self.audited}-{self.handed_on}-{self.seed}-{row}"
-        return f"{start}-{digest(model, start, role, *map(canonical, cells))}"
+    start = "-".join(map(str, (*drawn, row)))
+    return f"{start}-{digest(model, start, role, *map(canonical, cells))}"
 
 
-def drawn_of(code: str) -> tuple[Drawn, int] | None:
-    """Return the batch and the number of the row that a code names; None if it is not a code."""
-    batch, *numbers = code.split("-")
-    if len(numbers) != 6 or not all(number.isascii() and number.isdecimal() for number in numbers[:5]):
-        return None
-    answered, audited, handed_on, seed, row = map(int, numbers[:5])
-    return Drawn(batch, answered, audited, handed_on, seed), row
+def recognised(code: str, model: str, cells: Sequence[Any]) -> tuple[Drawn, bool] | None:
+    """Return the batch of a row and whether it is an audited one; None if its code is not that of these cells."""
+    start, _, found = code.rpartition("-")
+    for role in (AUDITED, HANDED_ON):
+        if found == digest(model, start, role, *map(canonical, cells)):  # so the rest is what we wrote
+            batch, answered, audited, handed_on, seed, _ = start.split("-")
+            return (batch, int(answered), int(audited), int(handed_on), int(seed)), role == AUDITED
+    return None
 
 
 def digest(*texts: str) -> str:

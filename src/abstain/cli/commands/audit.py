@@ -6,6 +6,8 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
@@ -13,7 +15,8 @@ from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
 from abstain.cli.output.printing import print_judged
 from abstain.estimators.unwrap import final_estimator, unguarded
-from abstain.review.audit import NONE, Audit, Case, agreement
+from abstain.review.audit import NONE, Audit, Case
+from abstain.review.intervals import kappa
 
 
 def command(given: Given) -> None:
@@ -27,46 +30,47 @@ def command(given: Given) -> None:
             rows[code] = case
     if all(case.truth == NONE for case in rows.values()):
         raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
-    batches = {drawn for review in reviews for drawn in review.batches}
+    batches = {case.drawn for case in rows.values()}
     answered, drawn, handed_on = (sum(counts) for counts in zip(*(batch[1:4] for batch in batches), strict=True))
     audit = Audit([*rows.values()], answered, handed_on, model.rule.labels, given.confidence)
-    facts = {"batches": len(batches), **facts_of(audit, drawn)}
-    facts |= {"promises": promises(audit, model), "reviewers": [pair(*two, audit) for two in combinations(reviews, 2)]}
-    spent = [seconds for review in reviews for seconds in review.seconds]
-    facts |= {"unsure": sum(review.unsure for review in reviews), "median seconds": median(spent) if spent else None}
-    facts["not used"] = {str(review.path): review.not_used for review in reviews if review.not_used}
-    cases = None if given.cases is None else Deciding(model, given.notation).read(given.cases, given.notation)
-    facts["drift"] = None if cases is None else drift_facts(cases.drift())
-    shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
-    print_judged(shown, json=given.json)
-
-
-def facts_of(audit: Audit, drawn: int) -> dict[str, Any]:
-    """Return what the verdicts say, of `drawn` audited rows, as plain values."""
-    error, cost, judged = audit.error(), audit.cost(), len(audit.judged)
-    warned = []
+    error, cost, judged, sure = (
+        audit.error(),
+        audit.cost(),
+        len(audit.judged),
+        f"at {100 * audit.confidence:g} % between",
+    )
+    warned, said, spent = list[str](), list[str](), [seconds for review in reviews for seconds in review.seconds]
     if not drawn:
         warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
     elif judged < drawn:
         warned.append(f"{drawn - judged} of {drawn} audited rows have no verdict; the intervals leave them out.")
-    said, sure = [], f"at {100 * audit.confidence:g} % between"
     if error is not None:
         value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
         said.append(f"{error['wrong']} of {judged} audited answers are wrong: {value} of all, {sure} {low} and {high}.")
     if cost is not None:
         value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
         said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
-    return {
-        "rows the model answers": audit.answered,
-        "rows handed on": audit.handed_on,
+    cases = None if given.cases is None else Deciding(model, how).read(given.cases, how)
+    facts = {
+        "batches": len(batches),
+        "rows the model answers": answered,
+        "rows handed on": handed_on,
         "audited rows": drawn,
         "error among the answers": error,
         "cost per row": cost,
         "rejected rows turned out as": audit.rejects(),
-        "confidence": audit.confidence,
+        "confidence": given.confidence,
         "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
         "warnings": warned,
+        "promises": promises(audit, model),
+        "reviewers": [agreement(*two, audit) for two in combinations(reviews, 2)],
+        "unsure": sum(review.unsure for review in reviews),
+        "median seconds": median(spent) if spent else None,
+        "not used": {str(review.path): review.not_used for review in reviews if review.not_used},
+        "drift": None if cases is None else drift_facts(cases.drift()),
     }
+    shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
+    print_judged(shown, json=given.json)
 
 
 def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
@@ -85,7 +89,12 @@ def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
     return found
 
 
-def pair(one: Review, other: Review, audit: Audit) -> dict[str, Any]:
+def agreement(one: Review, other: Review, audit: Audit) -> dict[str, Any]:
     """Return how far the reviewers of two files agree on the rows that both have judged."""
-    shared = [(case.truth, other.rows[code].truth) for code, case in one.rows.items() if code in other.rows]
-    return {"files": f"{one.path} and {other.path}"} | agreement(shared, audit.labels.n_classes, audit.confidence)
+    table = np.zeros((audit.labels.n_classes,) * 2, dtype=np.int64)
+    for code, case in one.rows.items():
+        if code in other.rows and NONE not in (verdicts := (case.truth, other.rows[code].truth)):
+            table[verdicts] += 1
+    found, (low, high) = kappa(table, audit.confidence)
+    files = {"files": f"{one.path} and {other.path}", "rows": int(table.sum()), "same verdict": int(np.trace(table))}
+    return files | {"kappa": found, "from": low, "to": high}

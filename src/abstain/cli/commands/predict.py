@@ -38,7 +38,7 @@ def command(given: Given) -> None:
 def predict(model: FittedModel, given: Given) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
     data, output, notation = given.data, given.output, given.notation
-    rows, rejected, novel, over, deciding = 0, 0, 0, 0, Deciding(model, notation)
+    rows, rejected, novel, deciding = 0, 0, 0, Deciding(model, notation)
     with opened(data, notation, "predict") as table:
         model.check(table)
         how = {"separator": table.separator, "decimal": notation.decimal, "safe": given.spreadsheet_safe}
@@ -58,7 +58,6 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())
                 novel += int((decided.reason == "novel").sum())
-                over += int((decided.reason == "over capacity").sum())
         reviewed = {} if given.review is None else write_review(deciding.model, table, batch, decided, given)
     drift = deciding.drift()
     drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
@@ -71,7 +70,7 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         "reject rate": rejected / rows,
         "ambiguous": rejected - novel,
         "novel": novel,
-        **({} if given.capacity is None else {"over capacity": over}),
+        **({} if given.capacity is None else {"over capacity": int((decided.reason == "over capacity").sum())}),
         **reviewed,
         **model.named,
         **deciding.facts(),

@@ -19,7 +19,7 @@ from abstain.cli.input.models import FittedModel
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.review.audit import NONE, Case
-from abstain.review.codes import AUDITED, HANDED_ON, Drawn, drawn_of
+from abstain.review.codes import recognised
 
 CASES, VERDICT, NOTE, CODE = "cases", "verdict", "note", "code"  # the sheet and its columns
 UNSURE = "unsure"  # the verdict of a reviewer who has none, unless it is a class
@@ -71,8 +71,6 @@ class Review:
     ----------
     rows : dict of str to Case
         The rows that are of the model and unchanged, by what they are recognised by.
-    batches : set of Drawn
-        The batches that they are from.
     not_used : list of str
         The places of the other rows.
     unsure : int
@@ -83,7 +81,6 @@ class Review:
 
     path: Path
     rows: dict[str, Case]
-    batches: set[Drawn]
     not_used: list[str]
     unsure: int
     seconds: list[float]
@@ -91,7 +88,7 @@ class Review:
 
 def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) -> Review:
     """Read a review file of the model whose fingerprint is `own`; rows that are not its own are named and left out."""
-    model, rows, not_used, batches = deciding.model, dict[str, Case](), list[str](), set[Drawn]()
+    model, rows, not_used = deciding.model, dict[str, Case](), list[str]()
     with opened(path, notation, "audit", sheet=CASES) as table:
         batch, truth, unsure_rows = read_verdicts(table, model.classes)
         table.check_has([CODE], "abstain audit (it recognises the rows)")
@@ -103,16 +100,12 @@ def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) ->
         answer, choice = (decided.labels.choices(label) for label in (decided.forced, decided.label))
         prices = None if decided.costs is None else decided.costs.values
         for at, (code, cells) in enumerate(zip(codes, cells_read(model, table, batch), strict=True)):
-            found = drawn_of(code)
-            roles = () if found is None or code in rows else (AUDITED, HANDED_ON)
-            role = next((role for role in roles if found and found[0].code(own, found[1], cells, role) == code), None)
-            if found is None or role is None:
+            found = None if code in rows else recognised(code, own, cells)
+            if found is None:
                 not_used.append(f"{table.unit} {batch.places[at]}")
                 continue
-            batches.add(found[0])
-            taken = answer[at] if role == AUDITED else choice[at]
             own_prices = prices[at] if prices is not None and prices.ndim == 3 else prices
-            rows[code] = Case(int(truth[at]), int(taken), role == AUDITED, own_prices)
+            rows[code] = Case(int(truth[at]), int((answer if found[1] else choice)[at]), found[1], own_prices, found[0])
     if not rows:
         raise DataError(f"{path}: the cells that the model reads have changed in all rows; do not edit these cells.")
     if not_used:
@@ -122,4 +115,4 @@ def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) ->
     if {*TIMES} <= {*table.columns}:
         start, end = (batch.frame[name].cast(pl.String).str.to_datetime(strict=False) for name in TIMES)
         seconds = (end - start).dt.total_seconds().drop_nulls().to_list()
-    return Review(path, rows, batches, not_used, unsure_rows, seconds)
+    return Review(path, rows, not_used, unsure_rows, seconds)

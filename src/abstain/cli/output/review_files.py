@@ -17,8 +17,8 @@ from abstain.cli.options import Given
 from abstain.cli.output.files import writing
 from abstain.cli.output.tables import EXCEL, check_table, table_written, workbook, write_sheet
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.review.cases import Cases
-from abstain.review.codes import AUDITED, HANDED_ON, Drawn, digest
+from abstain.review.cases import drawn_cases
+from abstain.review.codes import AUDITED, HANDED_ON, code_of, digest
 
 ROW, WHY, HELP, CHOICES = "row", "why", "read me", "choices"  # names of columns, then of sheets
 WRITABLE = {"bg_color": "#FFF8DC", "border": 1, "text_wrap": True, "valign": "top"}
@@ -43,21 +43,21 @@ def check_review(given: Given) -> None:
 
 def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions: Any, given: Given) -> dict[str, Any]:
     """Write the rows that people review, and return facts about them."""
-    cases = Cases.drawn(decisions, given.audit, given.seed)
-    count = int(cases.audited.sum())
+    rows, audited, shown = drawn_cases(decisions, given.audit, given.seed)
+    count = int(audited.sum())
     if given.audit > count:
         text = f"{given.data}: --audit {given.audit} takes all {count} rows that the model answers."
         warnings.warn(text, Note, stacklevel=2)
-    chosen, book = batch.take(cases.rows), given.review.suffix.lower() == EXCEL
+    chosen, book = batch.take(rows), given.review.suffix.lower() == EXCEL
     own, names = chosen.frame, [f"{table.unit} {place}" for place in chosen.places]
     if book:  # categories stay texts
         own = own.with_columns(typed(table, own.drop(model.categorical)))
     if given.id is not None:
         table.check_has([given.id], "--id")
         own, names = own.drop(given.id), row_names(table, chosen, given.id, names)
-    told = iter(reasons(model, table, batch, decisions, cases.rows[cases.shown]))
-    why = [next(told) if shown else None for shown in cases.shown]
-    costs = np.where(cases.shown[:, np.newaxis], decisions.expected_cost[cases.rows], np.nan)
+    told = iter(reasons(model, table, batch, decisions, rows[shown]))
+    why = [next(told) if one else None for one in shown]
+    costs = np.where(shown[:, np.newaxis], decisions.expected_cost[rows], np.nan)
     added = pl.DataFrame(
         {given.id or ROW: names, WHY: why, VERDICT: None, NOTE: None}
         | {f"cost_{action}": cost for action, cost in zip(decisions.labels.actions, costs.T, strict=True)},
@@ -66,29 +66,24 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     if taken := [name for name in [*added.columns, CODE] if name in own.columns]:
         raise DataError(f"{table.path} already has a column {taken[0]!r}, which the review file adds; rename it.")
     added = added.with_columns(pl.col(pl.Float64).fill_nan(None).round_sig_figs(4))
-    frame = pl.concat([added, own], how="horizontal").with_columns(
-        pl.Series(CODE, _codes(model, table, chosen, cases, given), dtype=pl.String)
-    )
+    model_id, cells, handed_on = fingerprint(given.model), cells_read(model, table, chosen), len(rows) - count
+    batch_id = f"h{model_id[:8]}{digest(str(given.data.name), repr(cells), repr(chosen.places))[1:9]}"
+    drawn = batch_id, len(decisions) - handed_on, count, handed_on, given.seed
+    roles = np.where(audited, AUDITED, HANDED_ON).tolist()
+    told_apart = zip(chosen.places, cells, roles, strict=True)
+    codes = [code_of(drawn, place, model_id, *row) for place, *row in told_apart]
+    frame = pl.concat([added, own, pl.DataFrame({CODE: codes}, {CODE: pl.String})], how="horizontal")
     if book:
         choices = [*dict.fromkeys([*map(str, model.classes), UNSURE])]
-        about = {"choices": ", ".join(choices), "data": given.data.name, "model": given.model.name, "seed": cases.seed}
+        about = {"choices": ", ".join(choices), "data": given.data.name, "model": given.model.name, "seed": given.seed}
         with writing(given.review, force=given.force) as file:
             write_workbook(frame, choices, [line.format(**about) for line in READ_ME], file)
     else:
         how: dict[str, Any] = {"separator": table.separator, "decimal": table.notation.decimal}
         with table_written(given.review, force=given.force, **how) as write:
             write(frame)
-    audit = {"audited rows": count, "seed of the audit": cases.seed} if given.audit else {}
-    return {"review": str(given.review), "rows to review": len(cases.rows)} | audit
-
-
-def _codes(model: FittedModel, table: InputTable, chosen: Batch, cases: Cases, given: Given) -> list[str]:
-    """Return the code of each row."""
-    own, cells = fingerprint(given.model), cells_read(model, table, chosen)
-    batch = f"h{own[:8]}{digest(str(given.data.name), repr(cells), repr(cases.rows.tolist()))[1:9]}"
-    drawn = Drawn(batch, cases.answered, int(cases.audited.sum()), cases.handed_on, cases.seed)
-    roles = [AUDITED if audited else HANDED_ON for audited in cases.audited]
-    return [drawn.code(own, *row) for row in zip(chosen.places, cells, roles, strict=True)]
+    audit = {"audited rows": count, "seed of the audit": given.seed} if given.audit else {}
+    return {"review": str(given.review), "rows to review": len(rows)} | audit
 
 
 def write_workbook(frame: pl.DataFrame, choices: list[str], texts: list[str], file: IO[bytes]) -> None:
