@@ -223,9 +223,11 @@ def _suspect_times(column: pl.Series) -> None:
 
 def _note(names: list[str], one: str, several: str) -> None:
     if names:
-        found = f"column {some(names)} {one}" if len(names) == 1 else f"columns {some(names)} {several}"
+        alone = len(names) == 1
+        found = f"column {some(names)} {one}" if alone else f"columns {some(names)} {several}"
         ignore = " ".join(f"--ignore {name!r}" for name in names[:5])
-        text = f"{found}, from which a model learns nothing; to leave it out, pass {ignore}."
+        way = f"to leave {'it' if alone else 'them'} out, pass {ignore}"
+        text = f"{found}, from which a model learns nothing; {way}."
         warnings.warn(text, Note, stacklevel=3)
 
 

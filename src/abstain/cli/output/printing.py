@@ -67,7 +67,7 @@ def print_table(
     names = [short(name, longest) for name in header] if header else [""] * width
     table = Table(show_header=header is not None, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for at, name in enumerate(names):
-        table.add_column(Text(name), justify="right" if at >= numbers_from else "left", no_wrap=True)
+        table.add_column(Text(name), justify="right" if at >= numbers_from else "left", no_wrap=header is not None)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     # Lines are not wrapped unless on a terminal.

@@ -18,6 +18,7 @@ from abstain.comparison.result import Comparison
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts, sentences_of
 from abstain.report.model import Report
+from abstain.report.render import render
 
 
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
@@ -91,11 +92,6 @@ def _have_one_pair(held_out: HeldOut, classes: NDArray[Any]) -> bool:
 
 def write_page(report: Any, path: Path, *, force: bool) -> None:
     """Render a report into a file."""
-    try:
-        from abstain.report.render import render
-
-        page = render(report)
-    except ImportError as error:
-        raise UsageError(f"{error}; install what a report needs with: pip install 'abstain[cli]'.") from error
+    page = render(report)
     with writing(path, force=force) as file:
         file.write(page.encode())
