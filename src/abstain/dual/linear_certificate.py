@@ -74,6 +74,8 @@ class LinearProblem(RowLosses):
 
     def one(self, k: int) -> LinearProblem:
         """Return the k-th of several problems."""
+        if self.count == 1:
+            return self  # with the kinds of its rows, which are known
         n = self.X.shape[0]
         rows = slice(k * n, (k + 1) * n)
         return replace(self, sign=self.sign[rows], weight=self.weight[rows], loss=self.loss.take(rows))
@@ -227,8 +229,8 @@ def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray
 
 def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums of gamma over the rows with y = -1 and with y = +1, a line for each problem."""
-    sides = [np.where(problem.sign == y, gamma, 0.0).reshape(problem.count, -1).sum(axis=1) for y in (-1, 1)]
-    return np.stack(sides, axis=1)
+    of_sides = np.where(problem.sign == np.array([[-1], [1]], dtype=np.int8), gamma, 0.0)
+    return np.asarray(of_sides.reshape(2, problem.count, -1).sum(axis=2).T)
 
 
 def balanced_gamma(

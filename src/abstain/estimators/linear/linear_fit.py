@@ -63,7 +63,7 @@ def linear_machines(
     def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
         columns: list[Any] = [[task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]]
         loss: Any = tasks[0].loss
-        if any(task.loss != loss for task in tasks):
+        if any(task.loss is not loss for task in tasks):
             loss = in_sequence([task.loss for task in tasks], columns[0])
         sign, weights = (each[0] if len(tasks) == 1 else np.concatenate(each) for each in columns)
         return fitted_machines(LinearProblem(rows.X, rows.centre, sign, weights, loss), now, n_jobs, rows)
@@ -122,11 +122,13 @@ def fitted_machines(
     first = first or [newton_steps(problem.one(k), within(aimed, began), n_jobs) for k in range(n)]
     points, gammas = ([getattr(at, name) for at in first] for name in ("point", "gamma"))
     machine = problem.machine(points[0] if n == 1 else np.stack(points))
+    certificates = problem.certificates(machine, gammas[0] if n == 1 else np.concatenate(gammas), n_jobs)
     found: list[tuple[Any, Proof]] = []
-    for k, certificate in enumerate(problem.certificates(machine, np.concatenate(gammas), n_jobs)):
+    for k, certificate in enumerate(certificates):
         at = first[k]
         if at.status not in UNSURE or certificate.relative_gap <= settings.tol:
-            found.append((problem.machine(at.point), proof_of(certificate, at.status, settings.tol, at.iterations)))
+            own = machine if n == 1 else problem.machine(at.point)
+            found.append((own, proof_of(certificate, at.status, settings.tol, at.iterations)))
         else:
             found.append(fitted_machine(problem.one(k), within(settings, began), n_jobs, first=at))
     return found
