@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from harness.pages import share
 from harness.sentences import direction, interval, listed, percent
 from summary import BOOSTING, DEFAULT
@@ -44,6 +45,21 @@ def regret(results: dict[str, Any]) -> str:
     return (
         f"Its regret, the geometric mean of its cost over that of the cheapest method of each setting, minus 1, is "
         f"{percent(own['mean'])} ({interval(own)} over sets). {other}"
+    )
+
+
+def worst(results: dict[str, Any]) -> str:
+    """The set on which the default has its largest regret, and its regret on the others."""
+    titles = {item["data"]: item["title"] for item in results["sets"]}
+    logs = {
+        name: np.mean([np.log(item["methods"][DEFAULT]["ratio"]) for item in results["blocks"] if item["data"] == name])
+        for name in titles
+    }
+    name = max(logs, key=logs.__getitem__)
+    others = float(np.exp(np.mean([own for at, own in logs.items() if at != name])) - 1.0)
+    return (
+        f"The set of its largest regret is “{titles[name]}”: there it costs {np.exp(logs[name]):.3g} times as much as "
+        f"the cheapest method. On the others its regret is {percent(others)}."
     )
 
 
