@@ -98,4 +98,4 @@ def _target(given: Given) -> Any:
     few = [column.name for column in frame if 2 <= column.drop_nulls().n_unique() <= min(20, frame.height // 2)]
     if not few:
         raise DataError(f"{given.data} has no column with few different labels; name the labels with --target.")
-    return next((name for name in few if name.lower() in LIKELY), few[-1])
+    return next((name for likely in LIKELY for name in few if name.lower() == likely), few[-1])
