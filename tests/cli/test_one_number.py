@@ -283,7 +283,7 @@ def test_thresholds_of_each_fold_give_the_page_of_what_was_decided(tmp_path):
     models = {"roc": ThresholdRejector(RejectSVC(C=1), costs, method="roc", pos_label="yes")}
     compared = abstain.compare(models, X, y, costs, pos_label="yes", cv=3)
     known = {"path": tmp_path / "t.csv", "y": y, "X": X, "numeric": ["a", "b"], "categorical": [], "groups": None}
-    rows = SimpleNamespace(row_costs=None, **known, several=False, positive="yes")
+    rows = SimpleNamespace(row_costs=None, rows=X, **known, several=False, positive="yes")
     assert write_comparison(rows, compared.costs, compared, models, tmp_path / "page.html", force=False) == "roc"
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert page.data is None
