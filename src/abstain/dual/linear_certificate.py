@@ -17,6 +17,7 @@ how much the landmarks cost. All values are computed again in float64, block by 
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, replace
 from typing import Any
@@ -186,12 +187,12 @@ class LinearSums:
             if not 0.0 < dual < np.inf:  # gamma = 0 is better, or there was an overflow
                 dual, best = 0.0, np.zeros_like(best)
             # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
-            off = float(np.linalg.norm(w)) * self.steepest * np.sqrt(self.reach)
+            off = math.sqrt(w @ w) * self.steepest * math.sqrt(self.reach)
             hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
             gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
             relative = gap / max(abs(primal), sys.float_info.min)
-            violation = float(np.sqrt(max(_squared(w - best, gram), 0.0)))
-        return Certificate(primal, dual, gap, relative if np.isfinite(relative) else sys.float_info.max, violation)
+            violation = math.sqrt(max(_squared(w - best, gram), 0.0))
+        return Certificate(primal, dual, gap, relative if math.isfinite(relative) else sys.float_info.max, violation)
 
 
 def _squared(w: NDArray[np.float64], gram: NDArray[np.float64] | None) -> float:
