@@ -16,7 +16,7 @@ EXTRAS = ("cli", "dask", "excel", "onnx", "plot")
 FOR = {
     "numpy": "arrays",
     "scipy": "sparse matrices, special functions, linear systems",
-    "scikit-learn": "the interface of estimators, checks of arguments, logistic regression, forests, boosted trees",
+    "scikit-learn": "the interface; logistic regression, trees",
     "jinja2": "the page of a report",
     "polars": "reading CSV and Parquet, writing tables",
     "rich": "tables and progress in the terminal",
