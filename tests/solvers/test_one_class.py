@@ -59,7 +59,7 @@ def test_every_start_is_made_feasible():
     for start in (np.zeros(40), problem.weight, 100.0 + problem.weight, -np.ones(40), 0.5 * problem.weight):
         found = SMO(tol=1e-8).solve(problem, start)
         assert certify(problem, found.beta, found.bias).dual == pytest.approx(best, rel=1e-6)
-        assert feasible(problem, found.beta) is found.beta
+        np.testing.assert_array_equal(feasible(problem, found.beta), found.beta)
         made = feasible(problem, start)
         assert made.sum() == pytest.approx(problem.total)
         assert (made >= 0.0).all()

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing as taken
 
 from abstain.estimators.fitting.progress import SearchLine
-from abstain.estimators.novelty.column_range import CellTable, SeenCategories, objects
+from abstain.estimators.novelty.column_range import CellTable, SeenCategories, is_missing, objects
 from abstain.preprocessing import MISSING
 
 Floats = NDArray[np.float64]
@@ -95,14 +96,46 @@ def lines_of(part: Any, source: Any, seen: Any, read: Any) -> Lines:
 
 
 def changed(X: Any, rows: Places, at: Places, columns: Places, cells: list[Any]) -> Any:
-    """Return these rows of a table, with cells replaced: those in the rows `at` of the result and these columns."""
-    frame = hasattr(X, "columns")
-    values = (X.iloc[rows] if hasattr(X, "iloc") else X[rows]).to_numpy() if frame else X[rows]
-    values = values.astype(object) if frame or values.dtype.kind in "US" else values  # texts may be longer
-    values[at, columns] = objects(cells)
-    if hasattr(X, "iloc"):
-        return type(X)(values, columns=X.columns).astype(X.dtypes)
-    return type(X)(values.tolist(), schema=X.schema, orient="row", strict=False) if frame else values
+    """Return these rows of a table, with cells replaced: those in the rows `at` of the result and these columns.
+
+    Columns of whole numbers and truths become floats, and categories are added, so that every cell can be written.
+    """
+    if not hasattr(X, "columns"):
+        kind = X.dtype.kind  # texts may be longer
+        values = X[rows].astype(object if kind in "US" else np.float64 if kind in "biu" else X.dtype)
+        values[at, columns] = objects(cells)
+        return values
+    table, pandas, written = taken(X, rows), hasattr(X, "iloc"), objects(cells)
+    table = table.reset_index(drop=True) if pandas else table.clone()
+    for column in np.unique(columns).tolist():
+        here, old = columns == column, table.iloc[:, column] if pandas else table.to_series(column)
+        own = objects([None if is_missing(cell) else cell for cell in old.to_list()])
+        own[at[here]] = written[here]
+        made = (_pandas if pandas else _polars)(old, own.tolist())
+        (table.isetitem if pandas else table.replace_column)(column, made)
+    return table
+
+
+def _pandas(old: Any, cells: list[Any]) -> Any:
+    """Return a column of these cells like an old one."""
+    kind = old.dtype
+    if getattr(kind, "kind", "O") in "biuf":
+        return type(old)(cells, dtype=object).astype(np.float64)
+    if hasattr(kind, "categories"):
+        new = dict.fromkeys(cell for cell in cells if cell is not None and cell not in kind.categories)
+        kind = type(kind)([*kind.categories, *new], kind.ordered)
+    return type(old)(cells, dtype=object).astype(kind)
+
+
+def _polars(old: Any, cells: list[Any]) -> Any:
+    import polars as pl
+
+    kind = old.dtype
+    if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
+        return pl.Series(old.name, [None if cell is None else float(cell) for cell in cells], pl.Float64)
+    if kind == pl.Enum:
+        kind = pl.Enum(dict.fromkeys([*kind.categories, *(cell for cell in cells if cell is not None)]))
+    return pl.Series(old.name, cells, kind)
 
 
 def nearest_changes(ask: Any, lines: Lines) -> list[Change | None]:

@@ -90,10 +90,8 @@ def explain(
         raise ValueError(f"decisions must be those on the {n} rows of X; they are on {len(found)}.")
     chosen = np.arange(n) if rows is None else np.arange(n)[[*rows]]
     form: Any = type(X) if issparse(X) else lambda table: table  # sparse rows are dense until they are decided
-    part = taken(X, chosen).toarray() if issparse(X) else taken(X if hasattr(X, "columns") else np.asarray(X), chosen)
-    X, like = part if issparse(X) else X, training.toarray() if issparse(training) else training
-    X, like = (one if hasattr(one, "columns") or one is None else np.asarray(one) for one in (X, like))
-    like = _with_columns(like, X.columns) if hasattr(X, "columns") and hasattr(like, "columns") else like
+    X, like = _dense(X), _of_columns(_dense(training), _dense(X))
+    part = taken(X, chosen)
     rejected, score = np.flatnonzero(found.rejected[chosen]), found.score[chosen]
     known: Any = getattr(estimator, "seen_", None) if like is None else SeenColumns.of(like)
     seen, source = SeenColumns.of(X) if known is None else known, X if like is None else like
@@ -148,10 +146,23 @@ def explain(
     return replace(made, sentence=np.array(said, dtype=str))
 
 
-def _with_columns(training: Any, names: Any) -> Any:
+def _dense(table: Any) -> Any:
+    """Return a data frame, or a dense array of any other table."""
+    if table is None or hasattr(table, "columns"):
+        return table
+    return table.toarray() if issparse(table) else np.asarray(table)
+
+
+def _of_columns(training: Any, X: Any) -> Any:
+    """Return the training table with the columns of X, in their order."""
+    if training is None:
+        return None
+    if hasattr(X, "columns") != hasattr(training, "columns"):
+        raise ValueError("training and X must be two data frames with the same columns, or two arrays.")
+    names = getattr(X, "columns", ())
     if lacking := [name for name in names if name not in training.columns]:
         raise ValueError(f"training lacks the column {lacking[0]!r} of X; pass the table of the fit.")
-    return training[[*names]]
+    return training[[*names]] if len(names) else training
 
 
 def _moved(ask: Any, usual: dict[int, Any], score: Floats, width: int, rows: Any) -> Floats:

@@ -53,9 +53,9 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
     whole = Batch(whole.frame.with_columns(pl.col(pl.String).str.replace(INERT, "${1}")), whole.places)
     batch = whole.only(~whole.frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
     known = dict.fromkeys([*map(str, classes), UNSURE, ""], NONE) | {str(name): at for at, name in enumerate(classes)}
-    folded = {name.casefold(): name for name in known}
-    said = [(text or "").strip() for text in labels(table, batch, VERDICT)]
-    said = [text if text in known else folded.get(text.casefold(), text) for text in said]
+    folded = {name.strip().casefold(): name for name in known}
+    said = [text or "" for text in labels(table, batch, VERDICT)]
+    said = [text if text in known else folded.get(text.strip().casefold(), text.strip()) for text in said]
     for text, place in zip(said, batch.places, strict=True):
         if text not in known:
             way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}"
@@ -113,6 +113,12 @@ def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) ->
         warnings.warn(text, UserWarning, stacklevel=2)
     seconds = list[float]()
     if {*TIMES} <= {*table.columns}:
-        start, end = (batch.frame[name].cast(pl.String).str.to_datetime(strict=False) for name in TIMES)
+        try:
+            start, end = (batch.frame[name].cast(pl.String).str.to_datetime(strict=False) for name in TIMES)
+        except pl.exceptions.PolarsError as error:
+            way = "write dates with times, such as 2026-03-02 09:15, or remove the columns"
+            raise DataError(f"{path}: the columns {listed(TIMES)} are not times; {way}.") from error
         seconds = (end - start).dt.total_seconds().drop_nulls().to_list()
+        if min(seconds, default=0) < 0:
+            raise DataError(f"{path}: a row has {TIMES[1]!r} before {TIMES[0]!r}; correct its times.")
     return Review(path, rows, not_used, unsure_rows, seconds)

@@ -6,6 +6,7 @@ experiments/verdicts.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.columns import features, labels
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
-from abstain.cli.input.reviewed import CASES, read_verdicts
+from abstain.cli.input.reviewed import CASES, CODE, read_verdicts
 from abstain.cli.input.training_table import TableOptions, TrainingTable
 from abstain.cli.tables.read_table import opened
 from abstain.review.audit import NONE
@@ -27,7 +28,7 @@ def with_verdicts(rows: TrainingTable, paths: Sequence[Path], options: TableOpti
     """Return the training rows and those of review files that have a verdict."""
     if rows.mapped and paths:
         raise UsageError("--also needs the rows in memory; raise --max-memory, or use fewer rows.")
-    group, costs = options.given.groups, rows.plan.costs
+    group, costs, known, twice = options.given.groups, rows.plan.costs, set[str](), 0
     for path in paths:
         with opened(path, options.notation, sheet=CASES) as table:
             batch, truth, _ = read_verdicts(table, rows.classes)
@@ -35,13 +36,22 @@ def with_verdicts(rows: TrainingTable, paths: Sequence[Path], options: TableOpti
             table.check_has(read, "--also")
             if (truth == NONE).all():
                 raise DataError(f"{path} has no verdicts; fill in the column 'verdict' and save the file.")
-            batch = batch.only(truth != NONE)
+            used = truth != NONE
+            codes = batch.frame[CODE].to_list() if CODE in table.columns else [None] * len(truth)
+            for at in np.flatnonzero(used):
+                used[at] = codes[at] is None or codes[at] not in known
+                twice += not used[at]
+                known.add(codes[at])
+            batch, truth = batch.only(used), truth[used]
             X = features(table, batch, rows.numeric, rows.categorical, rows.plan)
-            own = {"y": np.array(rows.classes, dtype=object)[truth[truth != NONE]]}
+            own = {"y": np.array(rows.classes, dtype=object)[truth]}
             own["row_costs"] = row_costs_of(rows.plan, table, batch, len(rows.classes))
             own["groups"] = None if group is None else labels(table, batch, group)
         more: dict[str, Any] = {
             name: np.concatenate([getattr(rows, name), one]) for name, one in own.items() if one is not None
         }
         rows = replace(rows, X=pl.concat([rows.X, X]), **more)
+    if twice:
+        text = f"--also: {twice} rows are there more than once; the first verdict on each is used."
+        warnings.warn(text, Note, stacklevel=2)
     return rows

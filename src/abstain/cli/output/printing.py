@@ -98,7 +98,9 @@ def short(text: str, longest: int) -> str:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name).replace(" ", "_").replace("-", "_"): _jsonable(one) for name, one in value.items()}
+        names = [str(name).replace(" ", "_").replace("-", "_") for name in value]
+        names = names if len({*names}) == len(names) else [*map(str, value)]
+        return {name: _jsonable(one) for name, one in zip(names, value.values(), strict=True)}
     if isinstance(value, list | tuple):
         return [_jsonable(one) for one in value]
     if isinstance(value, float):

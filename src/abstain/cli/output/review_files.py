@@ -43,7 +43,9 @@ def check_review(given: Given) -> None:
 
 def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions: Any, given: Given) -> dict[str, Any]:
     """Write the rows that people review, and return facts about them."""
-    rows, audited, shown = drawn_cases(decisions, given.audit, given.seed)
+    model_id = fingerprint(given.model)
+    seed = int(digest(model_id, str(given.seed))[1:], 16)  # who sees the file, but not the model, cannot draw again
+    rows, audited, shown = drawn_cases(decisions, given.audit, seed)
     count = int(audited.sum())
     if given.audit > count:
         text = f"{given.data}: --audit {given.audit} takes all {count} rows that the model answers."
@@ -66,7 +68,7 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     if taken := [name for name in [*added.columns, CODE] if name in own.columns]:
         raise DataError(f"{table.path} already has a column {taken[0]!r}, which the review file adds; rename it.")
     added = added.with_columns(pl.col(pl.Float64).fill_nan(None).round_sig_figs(4))
-    model_id, cells, handed_on = fingerprint(given.model), cells_read(model, table, chosen), len(rows) - count
+    cells, handed_on = cells_read(model, table, chosen), len(rows) - count
     batch_id = f"h{model_id[:8]}{digest(str(given.data.name), repr(cells), repr(chosen.places))[1:9]}"
     drawn = batch_id, len(decisions) - handed_on, count, handed_on, given.seed
     roles = np.where(audited, AUDITED, HANDED_ON).tolist()

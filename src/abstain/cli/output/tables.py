@@ -69,7 +69,11 @@ def workbook(file: IO[bytes]) -> Iterator[Any]:
 def write_sheet(book: Any, frame: pl.DataFrame, **look: Any) -> None:
     """Write a sheet with a frozen header; `look` are options of `polars.DataFrame.write_excel`."""
     frame = frame.select(pl.col([name for name, kind in frame.schema.items() if writable(name, kind)]))
-    frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
+    frame, folded = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None)), dict[str, str]()
+    for name in frame.columns:
+        if (other := folded.setdefault(name.casefold(), name)) != name or not name.isprintable():
+            why = f"one called {other!r}" if other != name else "characters that cannot be shown"
+            raise UsageError(f"a sheet cannot have the column {name!r} and {why}; rename it, or write a .csv.")
     texts = frame.select(pl.col(pl.String).str.len_chars().max())
     if frame.height > MOST_ROWS or max((column[0] or 0 for column in texts), default=0) > MOST_TEXT:
         raise UsageError(f"a sheet holds {MOST_ROWS:,} rows, and a cell {MOST_TEXT:,} characters; write a .parquet.")
