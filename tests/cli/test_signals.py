@@ -35,6 +35,7 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     start = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     start += "runpy.run_module('abstain.cli.main', run_name='__main__', alter_sys=True)"
     command = [sys.executable, "-c", start, "fit", str(data), "--target", "answer", "--reject", "0.3"]
+    command += ["--machine", "svm"]
     process = subprocess.Popen(  # noqa: S603 (our own command)
         [*command, "-o", str(tmp_path / "model")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -164,4 +164,7 @@ def test_a_model_file_names_what_to_save(data, tmp_path):
 def test_every_check_passes(clf):
     results = check_estimator(Forced(clf), on_fail=None, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 50
-    assert [result["check_name"] for result in results if result["status"] == "failed"] == []
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    # its folds are of rows: after rows of weight 0 are left out, a class has one row, which repeated would be several
+    weights = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
+    assert failed <= (weights if hasattr(clf, "cv") else set())
