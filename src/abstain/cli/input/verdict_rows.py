@@ -28,7 +28,7 @@ def with_verdicts(rows: TrainingTable, paths: Sequence[Path], options: TableOpti
     """Return the training rows and those of review files that have a verdict."""
     if rows.mapped and paths:
         raise UsageError("--also needs the rows in memory; raise --max-memory, or use fewer rows.")
-    group, costs, known, twice = options.given.groups, rows.plan.costs, set[str](), 0
+    group, costs, known, twice = options.given.groups, rows.plan.costs, set[Any](), 0
     for path in paths:
         with opened(path, options.notation, sheet=CASES) as table:
             batch, truth, _ = read_verdicts(table, rows.classes)
