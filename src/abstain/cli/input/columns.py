@@ -167,7 +167,7 @@ def _may_be_grouped(block: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Series:
-    """The days of a column of dates, nan where missing; a cell that is no date is an error."""
+    """The days of a column of dates, nan where missing; a cell that cannot be read as a date is an error."""
     column = batch.frame[name]
     if not is_temporal(column):
         if column.dtype != pl.Null and not _is_text(table, column):
