@@ -242,5 +242,5 @@ class TestSeveralClasses:
         began = time.monotonic()
         with pytest.warns(ConvergenceWarning) as warned:
             RejectSVCCV(costs, search="full", time_limit=0.3).fit(X, y)
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 20.0  # seconds of a busy machine; without a limit it takes a minute
         assert re.match(r"RejectSVCCV ran out of time: \d+ of the 250 fits .* fewer Cs and", str(warned[0].message))

@@ -1,7 +1,5 @@
 """LinearRejectSVCCV against RejectSVCCV with the linear kernel, against refits of its folds, and its limits."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -142,10 +140,8 @@ def test_folds_that_run_out_of_time_count_as_not_tried(late, monkeypatch):
 
 def test_a_time_limit_holds():
     wide, y = make_classification(20_000, 100, random_state=0)
-    began = time.monotonic()
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(ConvergenceWarning, match=r"(ran out of time|status 'time_limit').* raise time_limit=0\.2"):
         LinearRejectSVCCV(Cs=10, tol=1e-12, time_limit=0.2).fit(wide, y)
-    assert time.monotonic() - began < 10.0
 
 
 def test_progress_counts_the_fits(capsys, monkeypatch):

@@ -196,9 +196,9 @@ def test_a_tree_as_deep_as_it_has_nodes_takes_no_longer(forest, forge, data):
         inside.model["classifier"]["parameters"]["n_estimators"] = 1
 
     raw = forge(forest, chain)
-    start = time.perf_counter()
+    start = time.process_time()
     loaded = opened(raw)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert loaded.estimator_.estimators_[0].get_depth() == steps
     np.testing.assert_array_equal(loaded.predict_proba(data[0][:3]), [[0.25, 0.75]] * 3)
 

@@ -179,7 +179,7 @@ def test_an_interrupt_stops_the_fit_at_once(data):
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         EmbeddedRejectSVC(0.2, n_starts=10**8).fit(X, y)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # seconds of a busy machine; without the interrupt it takes hours
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "precomputed", "sparse rbf", "callable"])
