@@ -177,3 +177,10 @@ def random_row_costs(rng: np.random.Generator, n: int, never: float = 0.2, sprea
     most = 1.0 / (1.0 / false_positive + 1.0 / false_negative)  # where the two thresholds meet
     reject = most * np.where(rng.random(n) < never, 1.0, rng.uniform(0.02, 0.98, n))
     return np.column_stack([false_positive, false_negative, reject])
+
+
+def clouds(n=80, d=2, seed=0, share=0.5):
+    """Two overlapping Gaussian clouds and their signs, with this share of positive ones."""
+    rng = np.random.default_rng(seed)
+    sign = np.where(np.arange(n) < share * n, 1, -1)
+    return rng.normal(size=(n, d)) + 0.7 * sign[:, np.newaxis], sign

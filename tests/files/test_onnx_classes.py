@@ -6,9 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
@@ -24,26 +21,10 @@ from abstain.rules.readouts import Ladders, Softmax, Unknown
 from abstain.rules.rule import Rule, bayes_rule
 from abstain.rules.tuning.sigmoid import Lead
 from action_cases import CREDIT, with_crossings
-from class_cases import ANSWERS, GENERAL, gaussians, table_costs
+from class_cases import ANSWERS, GENERAL, table_costs
+from files.onnx_tables import CODES, NAMED, NEW, TRIAGE, X, Y
 from looping import quick
 from onnx_cases import run
-
-X, CODES = gaussians(150)
-NEW = gaussians(5000, seed=1)[0]
-Y = np.array(["ant", "bee", "cow"])[CODES]
-ANSWER = {"ant": {"ant": 0, "bee": 5}, "bee": {"ant": 1, "bee": 0}}
-TWO = Actions({**ANSWER, "call": 0.3, "visit": {"ant": 0.4, "bee": 0.2}})
-TRIAGE = Actions(
-    {
-        "ask": 0.3,  # before the answers, which come first where costs tie
-        "ant": {"ant": 0, "bee": 3, "cow": 6},
-        "bee": {"ant": 1, "bee": 0, "cow": 3},
-        "shear": {"ant": 2, "bee": 1, "cow": 0},
-        "test": {"ant": 0.5, "bee": 0.3, "cow": 0.2},
-    },
-    rejects=("ask", "test"),
-)
-NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=0.6)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # sigmoid is not positive semidefinite
@@ -73,65 +54,6 @@ def test_no_label_of_5000_rows_changes(estimator, kernel):
     assert rejected.any() == (rejector or clf.costs is not None)
     assert score.shape == (5000, 3)
     np.testing.assert_allclose(score, found.score, rtol=0, atol=1e-9)
-
-
-def test_logistic_regression_that_rejects():
-    clf = ThresholdRejector(LogisticRegression(), Costs(reject=0.3)).fit(X, Y)
-    label, score, rejected = run(to_onnx(clf), {"X": NEW})
-    assert label.tolist() == clf.predict(NEW).tolist()
-    assert rejected.any()
-    np.testing.assert_allclose(score, clf.estimator_.decision_function(NEW), rtol=0, atol=1e-12)
-
-
-FAR = np.vstack([NEW, 1e3 * NEW, 40.0 * NEW])  # also where probabilities round to 0 and 1
-
-
-@pytest.mark.parametrize(
-    ("classes", "rejector"),
-    [
-        (2, ThresholdRejector(LogisticRegression(), Costs(1, 2, 0.3), method="chow")),
-        (2, ThresholdRejector(LogisticRegression(), TWO, method="chow")),
-        (2, ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), TWO, method="chow")),
-        (3, ThresholdRejector(LogisticRegression(), Costs(reject=0.3), method="chow")),
-        (3, ThresholdRejector(LogisticRegression(), NAMED, method="chow")),
-        (3, ThresholdRejector(LogisticRegression(), TRIAGE, method="chow")),
-        (3, ThresholdRejector(LogisticRegression(), reject_rate=0.2, method="chow")),
-    ],
-    ids=["costs", "actions", "actions behind a pipeline", "classes", "table", "actions of several", "highest"],
-)
-def test_chow_around_logistic_regression(classes, rejector):
-    mine = classes > CODES
-    clf = rejector.fit(X[mine], Y[mine])
-    found, (label, score, rejected) = clf.decide(FAR), run(to_onnx(clf), {"X": FAR})
-    assert label.tolist() == found.label.tolist()
-    assert rejected.tolist() == found.rejected.tolist()
-    assert len(set(label.tolist())) == len(set(found.labels.classes)) + 1 + (clf.costs in (TWO, TRIAGE))
-    sure = np.abs(found.score).reshape(len(FAR), -1).max(axis=1) > 30  # 1 minus a probability has few digits there
-    np.testing.assert_allclose(score[~sure], found.score[~sure], rtol=0, atol=1e-3)
-    near = np.abs(found.score).reshape(len(FAR), -1).max(axis=1) < 10
-    np.testing.assert_allclose(score[near], found.score[near], rtol=0, atol=1e-10)
-    assert sure.any()
-    assert near.any()
-
-
-@pytest.mark.parametrize("setting", [{"multi_class": "ovr"}, {"solver": "liblinear"}], ids=str)
-def test_probabilities_of_one_class_against_the_rest_are_refused(setting):
-    """As scikit-learn 1.7 computes them for these settings, which later versions do not fit."""
-    clf = ThresholdRejector(LogisticRegression(), Costs(reject=0.3), method="chow").fit(X, Y)
-    for name, value in setting.items():
-        setattr(clf.estimator_, name, value)
-    with pytest.raises(ValueError, match=r"have no ONNX graph; leave both at their defaults"):
-        to_onnx(clf)
-
-
-def test_scores_of_another_regression_are_noticed():
-    """The control: the room for rounding of probabilities does not hide a machine with another bias."""
-    clf = ThresholdRejector(LogisticRegression(), TWO, method="chow").fit(X[CODES < 2], Y[CODES < 2])
-    model = to_onnx(clf)
-    onnx_check.compare(model, clf)
-    clf.estimator_.intercept_ += 1e-6
-    with pytest.raises(RuntimeError, match="differ from Python's"):
-        onnx_check.compare(model, clf)
 
 
 def test_labels_without_costs_are_those_of_SVC():

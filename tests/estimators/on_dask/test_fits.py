@@ -1,4 +1,4 @@
-"""`LinearRejectSVC` on dask arrays without a cluster, against the same fit in memory; lazy decisions of machines."""
+"""`LinearRejectSVC` on dask arrays without a cluster, against the same fit in memory."""
 
 from __future__ import annotations
 
@@ -8,47 +8,10 @@ import sys
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.linear_model import LogisticRegression
 
-from abstain import (
-    Actions,
-    Costs,
-    EmbeddedRejectSVC,
-    Forced,
-    LinearRejectSVC,
-    LinearRejectSVCCV,
-    NoveltyRejector,
-    OneClassSVM,
-    RejectSVC,
-    RejectSVCCV,
-    ThresholdRejector,
-    compare,
-    reject_price_sweep,
-    reject_svc_path,
-)
-from abstain.candidates.search import MachineSearch
+from abstain import Actions, Costs, LinearRejectSVC
+from dask_cases import N, chunked, da, dask
 from looping import quick
-
-dask = pytest.importorskip("dask", reason="the extra dask is not installed")
-da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
-N, CHUNKS = 600, (250, 0, 100, 250)
-
-
-@pytest.fixture(autouse=True)
-def _in_this_thread():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((N, 4)) + 3.0
-    return X, np.where(X[:, 0] - X[:, 1] + rng.standard_normal(N) > 0, "yes", "no")
-
-
-def chunked(values):
-    return da.from_array(np.asarray(values), chunks=(CHUNKS, *((size,) for size in np.shape(values)[1:])))
 
 
 def same(on_dask, in_memory, tol=1e-6):
@@ -146,140 +109,6 @@ def test_any_chunks_of_columns_and_unknown_sizes(rows):
         np.testing.assert_array_equal(LinearRejectSVC(Costs(reject=0.2)).fit(given, y).coef_, clf.coef_)
         np.testing.assert_array_equal(clf.predict(given).compute(), clf.predict(X))
     assert np.isnan(unknown.shape[0])  # the caller's array is as it was
-
-
-def bad_arguments(X, y):
-    """Arguments of a fit, and the words of its error."""
-    column = da.ones(N, chunks=100)
-    return [
-        ({"X": da.where(X > 5, np.nan, X)}, r"chunk that begins at row \d+.*NaN"),
-        ({"X": da.where(X > 5, np.inf, X)}, r"chunk that begins at row \d+.*infinity"),
-        ({"X": X * 1e200}, "overflow"),
-        ({"X": X[:, 0]}, "two dimensions"),
-        ({"X": X.astype(str)}, "X.astype"),
-        ({"X": X[:0]}, "at least one row"),
-        ({"y": y[:-1]}, "each of the 600 rows"),
-        ({"y": column}, "class"),
-        ({"y": X[:, 0]}, "continuous|class"),
-        ({"sample_weight": 0 * column}, "zero for every row"),
-        ({"sample_weight": -column}, r"chunk that begins at row \d+.*>= 0"),
-        ({"row_costs": da.zeros((N, 3), chunks=100)}, r"chunk that begins at row \d+.*positive"),
-        ({"sample_weight": (y == "yes").astype(float)}, "weight zero"),
-    ]
-
-
-@pytest.mark.parametrize("case", range(13))
-def test_errors_say_where_and_what(rows, case):
-    X, y = map(chunked, rows)
-    given, words = bad_arguments(X, y)[case]
-    clf = LinearRejectSVC(Costs(reject=0.2))
-    with pytest.raises(ValueError, match=f"(?s){words}"):
-        clf.fit(**{"X": X, "y": y} | given)
-    assert not hasattr(clf, "classes_")
-
-
-def test_a_frame_is_refused_with_the_way_out(rows):
-    class Frame:
-        __module__ = "dask.dataframe.core"
-
-    with pytest.raises(TypeError, match="to_dask_array"):
-        LinearRejectSVC().fit(Frame(), rows[1])
-
-
-IN_MEMORY = {
-    "svc": lambda X, y: RejectSVC(Costs(reject=0.2)).fit(X, y),
-    "three classes": lambda X, y: RejectSVC(Costs(reject=0.2)).fit(X, np.arange(len(y)) % 3),
-    "search": lambda X, y: RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2).fit(X, y),
-    "linear search": lambda X, y: LinearRejectSVCCV(Costs(reject=0.2)).fit(X, y),
-    "one class": lambda X, _: OneClassSVM().fit(X),
-    "embedded": lambda X, y: EmbeddedRejectSVC(reject_cost=0.2).fit(X, y),
-    "forced": lambda X, y: Forced(RejectSVC(Costs(reject=0.2))).fit(X, y),
-    "threshold": lambda X, y: ThresholdRejector(LogisticRegression(), costs=Costs(reject=0.2)).fit(X, y),
-    "novelty": lambda X, y: NoveltyRejector(RejectSVC(Costs(reject=0.2))).fit(X, y),
-    "machines": lambda X, y: MachineSearch(Costs(reject=0.2), ("logistic",)).fit(X, y),
-    "compare": lambda X, y: compare({"svc": LogisticRegression()}, X, y, Costs(reject=0.2)),
-    "path": lambda X, y: reject_svc_path(X, y, Costs(reject=0.2)),
-    "sweep": lambda X, y: reject_price_sweep(RejectSVC(Costs(reject=0.2)), X, y, [0.1]),
-}
-
-
-@pytest.mark.parametrize("case", IN_MEMORY)
-def test_what_needs_rows_in_memory_says_so_before_any_is_read(rows, case):
-    X, y = rows
-    read = []
-
-    def chunk(block):
-        read.append(len(block))
-        return block
-
-    lazy = chunked(X).map_blocks(chunk, dtype=float, meta=np.empty((0, 0)))
-    ways = r"takes rows in memory; (use LinearRejectSVC|.*some of the rows).*, or pass X.compute\(\)"
-    with pytest.raises(TypeError, match=ways):
-        IN_MEMORY[case](lazy, y)
-    assert not read
-    if case == "svc":  # the control: the count would see a machine that reads them
-        LinearRejectSVC(Costs(reject=0.2)).fit(lazy, y)
-        assert sum(read) >= len(X)
-
-
-def test_cuts_of_a_linear_machine_are_tuned_on_dask_arrays(rows):
-    X, y = rows
-    asked = {"costs": Costs(reject=0.2), "cv": 3, "method": "symmetric"}
-    in_memory = ThresholdRejector(LinearRejectSVC(Costs(reject=0.2)), **asked).fit(X, y)
-    lazy = ThresholdRejector(LinearRejectSVC(Costs(reject=0.2)), **asked).fit(chunked(X), y)
-    assert (lazy.predict(X) == in_memory.predict(X)).mean() > 0.95  # each of the four fits has a tolerance
-
-
-def test_one_class_scores_dask_arrays_by_chunks(rows):
-    X, _ = rows
-    machine = OneClassSVM(nu=0.2).fit(X[:100])
-    lazy = machine.predict(da.concatenate([chunked(X)[:0], chunked(X)]))
-    expected = machine.predict(X)
-    machine.fit(X[100:200])  # what is lazy has kept the machine
-    np.testing.assert_array_equal(lazy.compute(), expected)
-    assert 0 < (expected == -1).sum() < len(X)
-
-
-def test_other_kernels_are_refused(rows):
-    clf = LinearRejectSVC(kernel="rbf", n_components=5)
-    with pytest.raises(ValueError, match="dask arrays need kernel='linear'"):
-        clf.fit(chunked(rows[0]), rows[1])
-
-
-def test_bad_chunks_are_found_when_they_are_predicted(rows):
-    X, y = rows
-    clf = LinearRejectSVC(Costs(reject=0.2)).fit(X, y)
-    decided = clf.predict(chunked(np.where(X > 5, np.nan, X)))  # lazy: nothing happens yet
-    with pytest.raises(ValueError, match="NaN"):
-        decided.compute()
-    with pytest.raises(ValueError, match="4 columns"):
-        clf.predict(chunked(X[:, :3]))
-
-
-@pytest.mark.parametrize(
-    "clf",
-    [
-        RejectSVC(Costs(reject=0.2)),
-        EmbeddedRejectSVC(reject_cost=0.2, n_starts=1),
-        ThresholdRejector(LogisticRegression(), costs=Costs(reject=0.2)),
-    ],
-    ids=lambda clf: type(clf).__name__,
-)
-def test_other_machines_decide_dask_arrays(rows, clf):
-    X, y = rows
-    clf.fit(X[:200], y[:200])
-    lazy = clf.predict(chunked(X))
-    expected = clf.predict(X)
-    clf.fit(X[:200], y[:200][::-1])  # what is lazy has kept the machine
-    np.testing.assert_array_equal(lazy.compute(), expected)
-    np.testing.assert_allclose(clf.decision_function(chunked(X)).compute(), clf.decision_function(X), atol=1e-9)
-    for method in {"predict_forced", "reject_mask", "predict_set", "predict_proba"} & set(dir(clf)):
-        lazy, expected = getattr(clf, method)(chunked(X)), getattr(clf, method)(X)
-        assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
-        np.testing.assert_array_equal(lazy.compute(), expected)
-    np.testing.assert_array_equal(clf.decide(chunked(X)).label, clf.predict(X))
-    np.testing.assert_allclose(clf.decide(chunked(X)).expected_cost, clf.decide(X).expected_cost, rtol=1e-9)
-    assert clf.score(chunked(X), chunked(y)) == clf.score(X, y)
 
 
 @pytest.mark.parametrize("limit", [{"max_iter": 2}, {"time_limit": 1e-9}])
