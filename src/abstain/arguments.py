@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_DIGITS = 13  # of costs in their own unit; further ones are rounding errors, or too few to matter
+_DIGITS = 13  # of numbers that other units would change in the last one
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
-_CLOSE = 1e-6  # costs of one class that differ by less than this share keep all digits: the difference needs them
-_EQUAL = 1e-15  # and by less than this, they are equal
+_MOST = 1e14  # p q of fractions p / q, which then differ by more than a share of 1e-14
+_ROUNDED = 8e-16  # share by which a factor on all costs may change their quotients
 
 
 def real_number(name: str, value: object) -> float:
@@ -128,18 +128,30 @@ def in_own_unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
         unit = min over true classes of the highest cost of an action
 
-    The digits in which the same costs in other units may differ are rounded away, so that both give the same bits.
-    Costs of at most 13 digits whose unit is 1 stay as they are.
+    Quotients of costs with few digits are fractions of whole numbers, up to rounding that depends on the factor. The
+    number nearest to the fraction has the same bits in all units, and no knot of a loss moves.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         own = table / table.max(axis=-1, keepdims=True).min(axis=-2, keepdims=True)
-        ascending = np.sort(own, axis=-1)
-        share = np.diff(ascending, axis=-1) / np.maximum(ascending[..., 1:], np.finfo(np.float64).tiny)
-    exact = ((share > _EQUAL) & (share < _CLOSE)).any(axis=(-2, -1), keepdims=True)
-    usual = np.isfinite(own).all(axis=(-2, -1), keepdims=True) & ((own > 0) == (table > 0)).all(
-        axis=(-2, -1), keepdims=True
-    )
-    return np.where(usual, np.where(exact, own, significant(own)), table)
+    usual = (np.isfinite(own) & ((own > 0) == (table > 0))).all(axis=(-2, -1), keepdims=True)
+    return np.where(usual, fractions(own), table)
+
+
+def fractions(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p / q for numbers that are p / q up to rounding, with whole p and q and p q <= 1e14; others stay."""
+    found = values.ravel().copy()
+    at = np.flatnonzero((found > 1.0 / _MOST) & (found < _MOST))
+    x = rest = found[at]  # of a continued fraction, whose last two convergents are p / q and p_0 / q_0
+    p, p_0, q, q_0 = (np.full(len(at), start) for start in (1.0, 0.0, 0.0, 1.0))
+    while len(at):
+        whole = np.floor(rest)
+        p, p_0, q, q_0 = whole * p + p_0, p, whole * q + q_0, q
+        few, near = p * q <= _MOST, np.abs(p - q * x) <= _ROUNDED * p
+        found[at] = np.where(few & near, p / q, x)
+        left = few & ~near & (rest > whole)
+        at, x, p, p_0, q, q_0, rest = (each[left] for each in (at, x, p, p_0, q, q_0, rest - whole))
+        rest = 1.0 / rest
+    return found.reshape(values.shape)
 
 
 def significant(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from abstain import (
     ThresholdRejector,
     compare,
 )
-from abstain.arguments import in_own_unit
+from abstain.arguments import fractions, in_own_unit
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.halving import survivors
 from problems import costs_of_rows
@@ -132,8 +132,22 @@ def test_costs_in_units_of_the_smaller_error_keep_their_digits():
     np.testing.assert_array_equal(in_own_unit(table), table)
     near = np.array([[0, 1 - 1e-9, 1], [1e12, 0.1, 0]])  # whose difference needs all digits
     np.testing.assert_array_equal(in_own_unit(near), near)
+    whole = np.array([[0, 0.3, 1.0], [12.99, 0.1 + 0.2, 0]])  # 0.3 up to rounding
+    np.testing.assert_array_equal(in_own_unit(whole), [[0, 0.3, 1.0], [12.99, 0.3, 0]])
     far = np.array([[0, 1e-200, 1e-190], [1e190, 1e-200, 0]])  # whose quotient is not a number
     np.testing.assert_array_equal(in_own_unit(far), far)
+
+
+@given(st.integers(1, 10**7), st.integers(1, 10**7), st.floats(-4e-16, 4e-16))
+def test_quotients_of_whole_numbers_are_exact_whatever_was_rounded(p, q, off):
+    assert fractions(np.array([p / q * (1 + off), 1.0])).tolist() == [p / q, 1.0]
+    assert fractions(np.array([p / q * (1 + 1e-13)])) != [p / q]  # the control: another number
+
+
+@given(st.floats(1e-20, 1e20))
+def test_other_numbers_hardly_change(number):
+    [found] = fractions(np.array([number])).tolist()
+    assert found == pytest.approx(number, rel=9e-16)
 
 
 def test_row_costs_are_in_one_unit_not_in_a_unit_for_each_row():
