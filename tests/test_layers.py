@@ -8,8 +8,9 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html reject_labels labels pairs costs losses kernels gammas features machines "
-LINE += "dual solvers rules estimators candidates preprocessing reasons files metrics comparison review plot report cli"
+LINE = "public_names datasets arguments compressed html reject_labels labels pairs costs losses kernels gammas "
+LINE += "features machines dual solvers rules estimators candidates preprocessing reasons files metrics comparison "
+LINE += "review plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too
 LINE = "exit_codes progress tables options help input training output commands main entry_point"

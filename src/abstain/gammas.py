@@ -14,9 +14,7 @@ from abstain.kernels import KERNELS, Matrix
 _BLOCK = 2_000_000  # entries of X that are centred at a time
 
 
-def resolve_gamma(
-    gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None, kernel: str = "rbf"
-) -> float:
+def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None, kernel: str = "rbf") -> float:
     """Return the numeric value of `gamma`.
 
     ::

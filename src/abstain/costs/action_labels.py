@@ -105,6 +105,5 @@ def refuse_reject_label(reject_label: Any) -> None:
     """Raise an error if a reject label is asked for, where actions are predicted by name."""
     if not is_auto(reject_label):
         raise ValueError(
-            f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
-            '"auto".'
+            f'reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "auto".'
         )

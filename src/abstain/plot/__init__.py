@@ -5,19 +5,15 @@ in one plot, pass the axes of the first to the next, as in ``ax=display.ax_``. M
 `RejectRegionDisplay` for two features, and `PathDisplay` for all C at once. Batches: `DriftDisplay`.
 """
 
-from abstain.plot.curves import AccuracyRejectDisplay, CostCurveDisplay, ErrorRejectDisplay, RiskCoverageDisplay
-from abstain.plot.drift import DriftDisplay
-from abstain.plot.loss import LossDisplay
-from abstain.plot.path import PathDisplay
-from abstain.plot.reject_region import RejectRegionDisplay
+from abstain.public_names import on_first_use
 
-__all__ = [
-    "AccuracyRejectDisplay",
-    "CostCurveDisplay",
-    "DriftDisplay",
-    "ErrorRejectDisplay",
-    "LossDisplay",
-    "PathDisplay",
-    "RejectRegionDisplay",
-    "RiskCoverageDisplay",
-]
+__all__, __getattr__, __dir__ = on_first_use(
+    globals(),
+    {
+        "curves": "AccuracyRejectDisplay CostCurveDisplay ErrorRejectDisplay RiskCoverageDisplay",
+        "drift": "DriftDisplay",
+        "loss": "LossDisplay",
+        "path": "PathDisplay",
+        "reject_region": "RejectRegionDisplay",
+    },
+)

@@ -226,9 +226,7 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
         index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
         return rule.decide(score, self._probability(fitted, X, score), index)
 
-    def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
-    ) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> float:
         """Minus the mean cost of `predict` on labelled rows; minus the error rate if no costs were stated.
 
         Parameters

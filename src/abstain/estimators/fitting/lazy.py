@@ -67,7 +67,13 @@ def applied(function: Callable[..., Any], score: Any, row_costs: Any = None, sam
         costs = _like(row_costs, score)
         given += (costs, "nca"[: costs.ndim])
     return da.blockwise(
-        partial(_whole, function), out, *given, dtype=meta.dtype, new_axes=axes, concatenate=True, meta=meta[:0],
+        partial(_whole, function),
+        out,
+        *given,
+        dtype=meta.dtype,
+        new_axes=axes,
+        concatenate=True,
+        meta=meta[:0],
     )
 
 

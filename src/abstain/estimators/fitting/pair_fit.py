@@ -147,9 +147,7 @@ class _ByClass:
         """Return the rows of a class, from 0, ascending."""
         return self.order[self.starts[k] : self.starts[k + 1]]
 
-    def parts(
-        self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], gram: NDArray[np.float64] | None
-    ) -> Parts:
+    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], gram: NDArray[np.float64] | None) -> Parts:
         """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
         each = np.array(pairs, dtype=np.int64).ravel()
         first, lengths = self.starts[each], self.starts[each + 1] - self.starts[each]
@@ -233,9 +231,7 @@ def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDAr
     return np.asarray(optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged)
 
 
-def _apart(
-    solver: Any, began: float, shared: Posed, work: Sequence[Any], total: int
-) -> list[FittedMachine]:
+def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any], total: int) -> list[FittedMachine]:
     """Solve pairs, given by the rows of their classes and what is known already, one by one or one per thread."""
     jobs = threads(solver.n_jobs)
     alone = solver if jobs == 1 else replace(solver, n_jobs=1, progress=None)

@@ -29,9 +29,7 @@ DENSE_SHARE = 0.05  # share of entries other than 0 from which dense rows are fa
 CANCELLED = 1e-10  # largest cancellation error of a squared distance, relative to the kernel's width
 
 
-def posed_rows(
-    kernel: Kernel | Callable[..., Any], X: Matrix, kept: NDArray[np.intp]
-) -> tuple[Kernel, Matrix, bool]:
+def posed_rows(kernel: Kernel | Callable[..., Any], X: Matrix, kept: NDArray[np.intp]) -> tuple[Kernel, Matrix, bool]:
     """Return the kernel and the rows of a problem of some training rows, and whether the machine sees the same ones."""
     every = len(kept) == X.shape[0]
     if isinstance(kernel, Kernel) and kernel.name != "precomputed":
@@ -274,9 +272,7 @@ def _trusted_sums(
     return (solution.expansion, hidden) if (apart <= 10.0 * error[sample]).all() else (None, 0.0)
 
 
-def solved(
-    solver: Any, posed: Posed, start: NDArray[np.float64] | None, first: DualSolution | None = None
-) -> Solved:
+def solved(solver: Any, posed: Posed, start: NDArray[np.float64] | None, first: DualSolution | None = None) -> Solved:
     """Solve until the certificate proves an optimum to the solver's tolerance.
 
     A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
