@@ -72,6 +72,7 @@ MADE = {
     "actions": on(two, RejectSVC(CALLS)),
     "pairs": on(three, RejectSVC()),
     "classes": on(three, RejectSVCCV(COSTS, Cs=[1.0, 10.0], gammas=[0.3], cv=2)),
+    "chosen kernel": on(two, RejectSVCCV(COSTS, kernel="auto", Cs=[0.1, 1.0], gammas=[0.3], cv=2)),
     "linear": on(two, LinearRejectSVC(Costs(1, 3, 0.3))),
     "linear search": on(three, LinearRejectSVCCV(COSTS, Cs=[0.1, 1.0], cv=2)),
     "landmarks": on(two, LinearRejectSVC(COSTS, kernel="rbf", n_components=8, random_state=0)),

@@ -201,4 +201,4 @@ def trials_of(search: Any) -> Trials:
         kept[(table is not grid.costs) * last.size + np.ravel_multi_index(place, grid.rows.shape), view] = True
     if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
         costs = np.full_like(costs, np.nan)
-    return Trials("svm", search.cv_results_["params"] * len(tables), costs, kept=kept)
+    return Trials("svm", grid.params * len(tables), costs, kept=kept)

@@ -18,6 +18,7 @@ from abstain.rules.decisions import Decisions
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
     "kernel": "Kernel",
+    "kernel_": "Kernel",
     "C_": "C (chosen by cross-validation)",
     "C": "C",
     "gamma_": "gamma (chosen by cross-validation)",

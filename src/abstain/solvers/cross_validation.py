@@ -140,12 +140,15 @@ class KernelFits:
     tasks : sequence of Task
     gammas : float64 array, ascending
     limits : Limits
+    kernels : tuple of str
+        The kernel of each gamma; empty: all have the problem's.
     """
 
     problem: DualProblem
     tasks: Sequence[Task]
     gammas: NDArray[np.float64]
     limits: Limits
+    kernels: tuple[str, ...] = ()
     coarse_first: ClassVar[bool] = True  # single pairs of the grid can be tried first, in case time is short
 
     def scores(
@@ -168,13 +171,15 @@ class KernelFits:
         shape = (len(self.gammas), len(folds.tests), len(Cs))
         found = HeldOut(tasks, folds, np.ones(shape, dtype=bool) if tried is None else tried)
         used = np.flatnonzero(found.tried.any(axis=(1, 2)))  # the others need no kernel matrix
-        if limits.until is not None:
-            used = used[np.argsort(np.abs(used - len(self.gammas) // 2), kind="stable")]
-        # without a formula in the core there is a Gram matrix per width
-        calls = [used] if problem.kernel.formula.native else np.split(used, len(used))
-        for at, widths in enumerate(calls):
-            if len(widths):
-                problem = replace(problem, kernel=replace(problem.kernel, gamma=float(self.gammas[widths[0]])))
+        names = np.array(self.kernels or (problem.kernel.name,) * len(self.gammas))
+        calls = [used[names[used] == name] for name in dict.fromkeys(names[used].tolist())]
+        if not problem.kernel.formula.native:  # then there is a Gram matrix per width
+            calls = np.split(used, len(used))
+        for at, call in enumerate(calls):
+            far = np.abs(call - call[len(call) // 2]) if limits.until is not None else np.zeros(len(call))
+            widths = call[np.argsort(far, kind="stable")]
+            kernel = replace(problem.kernel, name=str(names[widths[0]]), gamma=float(self.gammas[widths[0]]))
+            problem = replace(problem, kernel=kernel)
             seconds = limits.seconds / (len(calls) - at)
             until = None if limits.until is None else time.monotonic() + seconds
             self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line)

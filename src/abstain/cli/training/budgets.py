@@ -130,7 +130,7 @@ def _classifier(table: TrainingTable, given: Given, folds: int = 0) -> Any:
         return own_machine(table, None, plain.but(time_limit=seconds))
     found = searched(table, ERRORS, plain)[0][-1]
     if isinstance(found, RejectSVC):  # the search of "best", at what it chose
-        return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_, kernel=found.kernel)
+        return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_, kernel=found.kernel_)
     return clone(found.estimator)
 
 

@@ -131,7 +131,7 @@ def machine_facts(machine: Any) -> dict[str, Any]:
     if (found := machine_of(machine)) is not None:
         return {"machine": found[0], **found[1]}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
-    kernel = SVM if machine.kernel != LAPLACIAN else LAPLACIAN
+    kernel = SVM if getattr(machine, "kernel_", machine.kernel) != LAPLACIAN else LAPLACIAN
     facts = {"machine": LINEAR if linear else kernel, "C": getattr(machine, f"C{suffix}")}
     if linear:
         facts["features"] = machine.n_features_in_

@@ -170,7 +170,7 @@ def unsearched(fitted: Any) -> Any:
     if isinstance(fitted, ThresholdRejector):
         return unsearched(fitted.estimator_)
     if isinstance(fitted, RejectSVCCV):
-        return _with_found(RejectSVC, fitted, {"C": fitted.C_, "gamma": fitted.gamma_})
+        return _with_found(RejectSVC, fitted, {"C": fitted.C_, "gamma": fitted.gamma_, "kernel": fitted.kernel_})
     if isinstance(fitted, LinearRejectSVCCV):
         return _with_found(LinearRejectSVC, fitted, {"C": fitted.C_})
     return clone(fitted)

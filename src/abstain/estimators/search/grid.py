@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from sklearn.base import clone
 
 from abstain.arguments import positive_number
 from abstain.gammas import resolve_gamma
-from abstain.kernels import Matrix
+from abstain.kernels import Kernel, Matrix
+
+AUTO = ("rbf", "laplacian")  # the kernels that kernel="auto" stands for; ties go to the first
 
 # Mean costs that differ by less than this share of themselves differ only by rounding, which depends on the unit of the
 # costs and on the order of summation. So no choice depends on a smaller difference.
@@ -42,6 +45,34 @@ def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64], k
     return np.unique([resolve_gamma(value, X, sample_weight, kernel) for value in _listed("gammas", gammas)])
 
 
+def checked_kernels(parameters: Any, X: Matrix, sample_weight: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the kernel of each gamma, if it is chosen too, and the gammas: [nan] for a kernel without gamma."""
+    kernel = parameters.kernel
+    if callable(kernel) or (kernel != "auto" and not Kernel(kernel).formula.takes_gamma):
+        return (), np.array([np.nan])
+    names = AUTO if kernel == "auto" else (kernel,)
+    widths = [checked_gammas(parameters.gammas, X, sample_weight, name) for name in names]
+    each = tuple(np.repeat(names, [len(own) for own in widths]).tolist())
+    return each if kernel == "auto" else (), np.concatenate(widths)
+
+
+def with_kernel(parameters: Any, name: Any) -> Any:
+    """Return the parameters with this kernel in place of "auto"."""
+    return clone(parameters).set_params(kernel=name) if parameters.kernel == "auto" else parameters
+
+
+def first_pairs(parameters: Any, n_Cs: int, n_gammas: int) -> NDArray[np.bool_]:
+    """Mark the pairs to try, (Cs, gammas).
+
+    All, unless kernels share numbers of values: then each has every second pair, like the black squares of a board.
+    """
+    shared = parameters.kernel == "auto" and _is_count(parameters.Cs) and _is_count(parameters.gammas)
+    C, gamma = np.indices((n_Cs, n_gammas))
+    each = max(1, n_gammas // len(AUTO))
+    black = (C - (n_Cs - 1) // 2 + gamma % each - each // 2) % 2 == 0  # has the middle of each kernel
+    return np.asarray(black if shared and min(n_Cs, n_gammas) > 2 else black | True)
+
+
 def _is_count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)  # by type: 1 == True
 
@@ -68,12 +99,13 @@ class Grid:
     Attributes
     ----------
     Cs, gammas : float64 arrays, ascending
-        The gammas are [nan] if the kernel has none.
+        The gammas are [nan] if the kernel has none, and those of each kernel one after the other if there are several.
     costs : float64 array of shape (Cs, gammas, folds)
         Costs in the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
         finish within the time limit.
     rows : int64 array of shape (Cs, gammas)
-        The number of rows in that round. The pairs with the most rows were in the last round; only they can be chosen.
+        The number of rows in that round; 0 for pairs that were not tried. The pairs with the most rows were in the last
+        round; only they can be chosen.
     tuned : float64 array of shape (Cs, gammas, folds), or None
         The costs with thresholds placed by the scores of the other folds; nan for pairs far from the best. None if all
         thresholds are Bayes'.
@@ -87,6 +119,8 @@ class Grid:
     mass : float64 array of shape (Cs, gammas, folds), or None
         The weight of each fold's test rows, in the round in which the pair was last tried, in any unit; None if all
         are equal.
+    kernels : tuple of str
+        The kernel of each gamma, if the kernel was chosen too; otherwise empty.
     """
 
     Cs: NDArray[np.float64]
@@ -98,6 +132,7 @@ class Grid:
     shared: NDArray[np.bool_] | None = None
     mass: NDArray[np.float64] | None = None
     near: NDArray[np.bool_] | None = None
+    kernels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.mass is not None and (self.mass == self.mass.flat[0]).all():
@@ -122,6 +157,11 @@ class Grid:
         """
         c, g = self.place
         return float(self.Cs[c]), float(self.gammas[g])
+
+    @property
+    def kernel(self) -> str | None:
+        """The kernel of the best pair, if it was chosen."""
+        return self.kernels[self.place[1]] if self.kernels else None
 
     @property
     def place(self) -> tuple[int, int]:
@@ -157,9 +197,7 @@ class Grid:
         assert self.tuned is not None  # noqa: S101 (asked for only if there are tuned cuts)
         return self.tuned if self.near is None else np.where(self.near[:, :, left_out, np.newaxis], self.tuned, np.nan)
 
-    def _choice(
-        self, folds: NDArray[np.bool_], left_out: int = -1
-    ) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    def _choice(self, folds: NDArray[np.bool_], left_out: int = -1) -> tuple[NDArray[np.float64], tuple[int, int]]:
         """Return the table (`costs` or `tuned`) and the pair that these folds choose.
 
         Tuned thresholds are chosen unless they change nothing, or cost more than Bayes' by a standard error over the
@@ -184,7 +222,7 @@ class Grid:
         """The pair of the last round with the least mean, among those finished on the most of these folds."""
         finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis] & folds
         if not finished.any():
-            return (len(self.Cs) - 1) // 2, len(self.gammas) // 2
+            return (len(self.Cs) - 1) // 2, len(self.gammas) // (2 * max(1, len({*self.kernels})))
         known = finished.sum(axis=2)
         mean = np.where(known == known.max(), mean_of_folds(np.where(finished, costs, np.nan), self._masses), np.inf)
         near = mean <= mean.min() * (1.0 + TIE)  # no cost is negative, so a sum's error is relative to the sum
@@ -207,30 +245,35 @@ class Grid:
     @cached_property
     def results(self) -> dict[str, Any]:
         """The whole search in the form of scikit-learn's ``cv_results_``."""
-        scores = -self.costs.reshape(-1, self.n_splits)
-        C, gamma = (values.ravel() for values in np.meshgrid(self.Cs, self.gammas, indexing="ij"))
-        names = ("C", "gamma") if self.has_gamma else ("C",)
-        columns = dict(zip(names, (C, gamma), strict=False))
-        mean, rows = -self._means.ravel(), self.rows.ravel()
+        tried, masses = (self.rows > 0).ravel(), self._masses.reshape(self.rows.size, -1)
+        scores, masses = -self.costs.reshape(masses.shape)[tried], masses[tried]
+        params = [one for one, used in zip(self.params, tried, strict=True) if used]
+        mean, rows = -self._means.ravel()[tried], self.rows.ravel()[tried]
         mantissa, exponent = np.frexp(-mean)  # rounded to digits, not to decimals: any unit of cost ranks alike
         place = rankdata(np.nan_to_num(np.ldexp(np.round(mantissa, 12), exponent), nan=np.inf), method="min")
         rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
         return {
-            "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],
-            **{f"param_{name}": np.ma.MaskedArray(values, mask=False) for name, values in columns.items()},
+            "params": params,
+            **{f"param_{name}": np.ma.MaskedArray([one[name] for one in params], mask=False) for name in params[0]},
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
-            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, self._masses.reshape(scores.shape))),
+            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, masses)),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-            **self._tuned_scores,
+            **({} if self.tuned is None else {"mean_tuned_score": -self._tuned_means.ravel()[tried]}),
         }
 
     @property
-    def _tuned_scores(self) -> dict[str, Any]:
-        if self.tuned is None:
-            return {}
-        return {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()}
+    def _tuned_means(self) -> NDArray[np.float64]:
+        return mean_of_folds(self.tuned_near(), self._masses)
+
+    @property
+    def params(self) -> list[dict[str, Any]]:
+        """The parameters of every pair, in the order of C, then gamma."""
+        widths: list[dict[str, Any]] = [{"gamma": gamma} if self.has_gamma else {} for gamma in self.gammas.tolist()]
+        for width, name in zip(widths, self.kernels, strict=False):
+            width["kernel"] = name
+        return [{"C": C} | width for C in self.Cs.tolist() for width in widths]
 
 
 def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ def halved(rounds: Rounds, splits: Splits, groups: Groups | None, schedule: Sche
     code, weight, tasks = rounds.training.code, rounds.training.sample_weight, len(rounds.training.tasks)
     n, deadline = len(code), rounds.fits.limits.until
     keys = keys_of(code, groups, schedule.sizes[0] / n)
-    alive, found = np.ones((len(rounds.Cs), rounds.n_gammas), dtype=bool), list[Round]()
+    alive, found = rounds.pairs, list[Round]()
     for k, size in enumerate(schedule.sizes):
         rows, part = (np.arange(n), splits) if size == n else subsample(splits, keys, code, weight, size / n)
         used = tested_folds(part.tests) if len(schedule.sizes) > 1 else len(part.tests)
@@ -172,11 +172,11 @@ def not_tried(
     """What the time was too short for, in words: rounds, pairs of rounds, and fits of the first round."""
     first, last = rounds[0], rounds[-1]
     if not first.complete:
-        late = first.tried & ~first.finished
+        late, pairs = first.tried & ~first.finished, first.tried.any(axis=1)
         words = f"{int(late.sum())} of the {int(first.tried.sum())} fits of its search count as not tried"
-        nowhere = np.asarray((late | ~first.tried).all(axis=1))
+        nowhere = np.asarray((late | ~first.tried).all(axis=1)) & pairs
         if nowhere.any():
-            words += f", with {int(nowhere.sum())} of the {nowhere.size} pairs on no fold ("
+            words += f", with {int(nowhere.sum())} of the {int(pairs.sum())} pairs on no fold ("
             words += f"C {_range(Cs[nowhere.any(axis=0)])}"
             words += "" if np.isnan(gammas).any() else f", gamma {_range(gammas[nowhere.any(axis=1)])}"
             words += ")"
@@ -190,4 +190,4 @@ def not_tried(
 
 
 def _range(values: NDArray[np.float64]) -> str:
-    return f"{values[0]:.3g}" if len(values) == 1 else f"from {values[0]:.3g} to {values[-1]:.3g}"
+    return f"{values[0]:.3g}" if len(values) == 1 else f"from {values.min():.3g} to {values.max():.3g}"

@@ -137,7 +137,8 @@ class Rounds:
     training : Training
     fits : KernelFits or LinearFits
     Cs : float64 array, ascending
-    n_gammas : int
+    pairs : bool array of shape (Cs, gammas)
+        Those of the first round.
     line : FitsLine
     halves : bool
         Whether pairs drop out between rounds, so that their order matters where costs are equal.
@@ -146,13 +147,11 @@ class Rounds:
     training: Training
     fits: Any
     Cs: NDArray[np.float64]
-    n_gammas: int
+    pairs: NDArray[np.bool_]
     line: FitsLine
     halves: bool
 
-    def run(
-        self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], *, coarse: bool = True
-    ) -> Round:
+    def run(self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], *, coarse: bool = True) -> Round:
         """Make the fits marked by `tried`, (gammas, folds, Cs).
 
         Under a time limit with `coarse`, the middle of the grid comes first, in case time runs out.
@@ -160,7 +159,8 @@ class Rounds:
         limited = self.fits.limits.until is not None and self.fits.coarse_first
         folds, held_out = self._folds(rows, splits, tried), None
         Cs = rescaled(self.Cs, len(self.training.code), len(rows))
-        for level in coarse_to_fine(tried) if coarse and limited else [tried]:
+        kernels = len({*getattr(self.fits, "kernels", ())}) or 1
+        for level in coarse_to_fine(tried, kernels) if coarse and limited else [tried]:
             found = self.fits.scores(rows, folds, Cs, level, line=self.line)
             held_out = found if held_out is None else held_out.joined(found)
         assert held_out is not None  # noqa: S101 (the last level has what the others leave)
@@ -193,13 +193,17 @@ class Rounds:
         return costs, disorder
 
 
-def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-    """Divide the fits of a grid, (gammas, folds, Cs): the middle pair first, then every 2^k-th one for k down to 0."""
+def coarse_to_fine(tried: NDArray[np.bool_], kernels: int = 1) -> Iterator[NDArray[np.bool_]]:
+    """Divide the fits of a grid, (gammas, folds, Cs): the middle pair first, then every 2^k-th one for k down to 0.
+
+    The gammas of several kernels come one after the other, and each has a middle.
+    """
     gammas, _, Cs = tried.shape
+    each = gammas // kernels
     left = tried.copy()
     stride = 1 << (max(gammas, Cs) - 1).bit_length()
     while stride:
-        on_gammas = (np.arange(gammas) - gammas // 2) % stride == 0
+        on_gammas = (np.arange(gammas) % each - each // 2) % stride == 0
         on_Cs = (np.arange(Cs) - (Cs - 1) // 2) % stride == 0
         level = left & on_gammas[:, np.newaxis, np.newaxis] & on_Cs
         if level.any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,11 +18,10 @@ from abstain.estimators.fitting.parameters import checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
-from abstain.estimators.search.grid import Grid, checked_Cs, checked_gammas
+from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, checked_kernels, first_pairs, with_kernel
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
-from abstain.kernels import Kernel
 
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -108,9 +107,10 @@ class SearchMixin:
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
         given = {"validator": checked, "row_costs": row_costs, "linear": self._linear}
-        training = Training.of(self, X, y, sample_weight, **given)
+        training = Training.of(with_kernel(self, AUTO[0]), X, y, sample_weight, **given)
         grid, correction = self._search(training, y, row_groups(groups, len(training.code)), began)
         C, gamma = grid.best
+        training = replace(training, parameters=with_kernel(self, grid.kernel or AUTO[0]))
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
@@ -122,26 +122,23 @@ class SearchMixin:
         task.end()
         return self
 
-    def _search(
-        self, training: Training, y: ArrayLike, groups: Groups | None, began: float
-    ) -> tuple[Grid, Correction]:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None, began: float) -> tuple[Grid, Correction]:
         """Return the costs of the grid, and how to read the scores of the best pair."""
         Cs = checked_Cs(self.Cs)
-        has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
-        gammas = np.array([np.nan])
-        if has_gamma:
-            gammas = checked_gammas(self.gammas, training.X, training.sample_weight, str(self.kernel))
+        kernels, gammas = checked_kernels(self, training.X, training.sample_weight)
+        pairs = first_pairs(self, len(Cs), len(gammas))
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         until = None if self.time_limit is None else began + self._searching * self.time_limit
         fits = self._fits(training, np.where(np.isnan(gammas), 1.0, gammas), until)
+        fits = replace(fits, kernels=kernels) if kernels else fits
         splits = checked_splits(self.cv, y, groups, training.code, training.sample_weight)
-        schedule = planned(self.search, len(training.code), len(Cs) * len(gammas))
+        schedule = planned(self.search, len(training.code), int(pairs.sum()))
         with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
-            shared = Rounds(training, fits, Cs, len(gammas), line, halves=len(schedule.sizes) > 1)
+            shared = Rounds(training, fits, Cs, pairs, line, halves=len(schedule.sizes) > 1)
             rounds = halved(shared, splits, groups, schedule)
         if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        grid, last = grid_of(Cs, gammas, rounds), rounds[-1]
+        grid, last = replace(grid_of(Cs, gammas, rounds), kernels=kernels), rounds[-1]
         pricing = Pricing.of(training, last.rows)
         rows = HeldOutRows.of(last.scores, last.splits, pricing.code, np.asarray(last.finished.any(axis=(0, 2))))
         return placed(grid, pricing, rows, tune=self.cuts == "tuned")

@@ -66,7 +66,11 @@ class RejectSVCCV(SearchMixin, RejectSVC):  # type: ignore[misc] # its fit takes
         ones on larger subsamples, and the best three on all rows (more than three up to 15,000 rows), on as many folds
         as are needed to test 10,000 rows. Subsamples are parts of the folds; if there are many groups, they have whole
         groups. "auto" is "halving" beyond 5,000 rows.
-    kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
+    kernel : {"linear", "rbf", "laplacian", "poly", "sigmoid", "precomputed", "auto"} or callable, default="rbf"
+        As in `RejectSVC`; "auto" tries "rbf" and "laplacian". If `Cs` and `gammas` are numbers of values, each kernel
+        has every second pair, so that there are as many fits as with one kernel (one more if the number of pairs is
+        odd). If one of them is a list, all pairs are tried with both.
+    degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
         `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins in the middle
@@ -77,6 +81,8 @@ n_jobs, verbose
     ----------
     C_, gamma_ : float
         The chosen pair; ``gamma_`` is nan for kernels without gamma.
+    kernel_ : str or callable
+        The chosen kernel, or `kernel`.
     best_score_ : float
         Minus the mean cost, weighted by row, of held-out rows that the choice has not seen: each fold is decided with
         the pair and the thresholds that the other folds choose. (The largest ``mean_test_score`` is optimistic, because
@@ -91,8 +97,9 @@ n_jobs, verbose
         Share of the held-out rows, weighted by row, that the chosen pair rejects on the folds that it finished; nan if
         there are none, and in a machine loaded from a file.
     cv_results_ : dict of ndarray
-        In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``, ``split<k>_test_score``,
-        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' thresholds. Means are over all
+        In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``, ``param_kernel`` if the
+        kernel is chosen, ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at
+        Bayes' thresholds. Means are over all
         held-out rows, so a fold counts by the weight of its test rows. ``mean_tuned_score`` is with tuned thresholds,
         for the pairs within a standard error of the best. nan for fits that did not finish and folds that were not
         used. ``n_resources`` is the number of rows on which the pair was last tried, and the scores are from that
@@ -146,3 +153,8 @@ n_jobs, verbose
     def gamma_(self) -> float:
         """The chosen gamma; nan for kernels without gamma."""
         return self._now.grid.best[1]
+
+    @property
+    def kernel_(self) -> Any:
+        """The chosen kernel, or the parameter `kernel`."""
+        return self._now.grid.kernel or self.kernel

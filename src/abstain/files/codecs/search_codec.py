@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from abstain.estimators.search.grid import Grid, checked_Cs
+from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, first_pairs
 from abstain.estimators.search.search import Searched
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse
@@ -25,8 +25,9 @@ SEARCH = "search_"  # before the names of its arrays
 # p pairs of a search on f folds
 ALWAYS = layout(search_cs="f8 c", search_gammas="f8 g", search_costs="f8 p f")
 # tuned: nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all;
-# rows: only if pairs were tried on fewer rows; mass: only if folds test rows of different weight
-SOMETIMES = layout(search_tuned="f8 tp tf", search_rows="i8 p", search_mass="f8 p f")
+# rows: only if pairs were tried on fewer rows, or not at all; mass: only if folds test rows of different weight;
+# kernels: only if the kernel was chosen too, its place in `AUTO`
+SOMETIMES = layout(search_tuned="f8 tp tf", search_rows="i8 p", search_mass="f8 p f", search_kernels="i8 g")
 CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
@@ -37,6 +38,7 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
     found: dict[str, Any] = {"cs": grid.Cs, "gammas": grid.gammas if grid.has_gamma else np.empty(0)}
     found |= {"costs": grid.costs.reshape(-1, n), "tuned": np.column_stack(tuned) if tuned else None}
     found["rows"] = grid.rows.ravel() if (grid.rows != n_rows).any() else None  # of a search on subsamples
+    found["kernels"] = np.array([AUTO.index(name) for name in grid.kernels]) if grid.kernels else None
     found["mass"] = None if grid.mass is None else grid.mass.reshape(-1, n)
     return {SEARCH + name: array for name, array in found.items() if array is not None}
 
@@ -56,19 +58,24 @@ def grid_from(arrays: Arrays, n_rows: int, *, halves: bool) -> Grid:
         tuned, near = tuned[:, : shape[2]], tuned[:, shape[2] :]
     if not costs.size or len(costs) != shape[0] * shape[1] or tuned.shape != costs.shape:
         raise ModelFileError("its search has not tried every pair of its grid.")
-    rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
+    kernel = arrays.get("kernels", np.zeros(len(gammas), dtype=np.int64))
+    parts = (Cs, *(gammas[kernel == one] for one in range(len(AUTO))))
+    rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in parts)
+    rising &= bool((np.diff(kernel) >= 0).all()) and np.isin(kernel, range(len(AUTO))).all()
     known = np.isfinite(tuned)
     there = known.any(axis=1)
     partly = tuned is not costs and (not there.any() or (known[there] != np.isfinite(costs[there])).any())
     if not rising or (costs < 0).any() or (tuned < 0).any() or partly:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
-    if (rows < 1).any() or (rows > n_rows).any():
+    untried = (rows == 0) & np.isnan(costs).all(axis=1) & ("kernels" in arrays)
+    if (rows[~untried] < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
     mass = arrays.get("mass", np.ones(costs.shape))
     refuse(not (mass > 0).all(), "its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
     found = Grid(Cs, widths, costs.reshape(shape), rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
+    found = replace(found, kernels=tuple(AUTO[one] for one in kernel) if "kernels" in arrays else ())
     if near is None:
         return found
     if not np.isin(near, (0.0, 1.0)).all() or (near.any(axis=1) != there).any():
@@ -86,8 +93,11 @@ def check_grid(estimator: Any, grid: Grid, costs: Any, largest_row_cost: float |
     tried = not isinstance(estimator.Cs, int | np.integer) or estimator.Cs == len(grid.Cs)
     Cs = checked_Cs(estimator.Cs) if tried else np.empty(0)
     tried &= len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
-    takes_gamma = KERNELS[estimator.kernel].takes_gamma
-    tried &= grid.has_gamma == takes_gamma and (not takes_gamma or _includes(grid.gammas, estimator.gammas))
+    auto, names = estimator.kernel == "auto", np.array(grid.kernels or [""] * len(grid.gammas))
+    takes_gamma = auto or KERNELS[estimator.kernel].takes_gamma
+    tried &= grid.has_gamma == takes_gamma and {*names.tolist()} == {*(AUTO if auto else ("",))}
+    tried &= not takes_gamma or all(_includes(grid.gammas[names == one], estimator.gammas) for one in np.unique(names))
+    tried &= bool((grid.rows > 0)[first_pairs(estimator, *grid.rows.shape)].all())
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
         raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
     if any((table > (1.0 + CLOSE) * highest).any() for table in (grid.costs, grid.tuned) if table is not None):

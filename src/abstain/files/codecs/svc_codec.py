@@ -15,6 +15,7 @@ from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.fitting.training import implied
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.low_rank_fit import check_low_rank
+from abstain.estimators.search.grid import with_kernel
 from abstain.files.codecs import machine_codec as forms
 from abstain.files.codecs import rule_codec as rules
 from abstain.files.codecs.machine_codec import EXPANSION, MACHINE, check_kernel, machine_from, machine_parts
@@ -51,7 +52,7 @@ def svc_parts(estimator: Any) -> Parts:
     else:
         _check_expansions(fitted, trained, float(C), losses[0], float(estimator.tol))
         row_costs = {"row_costs": {"largest": largest, "n_knots": fitted.n_knots}}
-    check_kernel(estimator, trained, gamma)
+    check_kernel(with_kernel(estimator, getattr(grid, "kernel", None)), trained, gamma)
     state: dict[str, Any] = {name: machine, "rule": rules.rule_state(fitted.rule, numbers)}
     state |= {"proof": proofs[0]} if form is EXPANSION else {"proofs": proofs}
     state |= ({} if largest is None else row_costs) | spread
