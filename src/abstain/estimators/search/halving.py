@@ -172,11 +172,11 @@ def not_tried(
     """What the time was too short for, in words: rounds, pairs of rounds, and fits of the first round."""
     first, last = rounds[0], rounds[-1]
     if not first.complete:
-        late, pairs = first.tried & ~first.finished, first.tried.any(axis=1)
+        late, begun = first.tried & ~first.finished, np.asarray(first.tried.any(axis=1))
         words = f"{int(late.sum())} of the {int(first.tried.sum())} fits of its search count as not tried"
-        nowhere = np.asarray((late | ~first.tried).all(axis=1)) & pairs
+        nowhere = np.asarray((late | ~first.tried).all(axis=1)) & begun
         if nowhere.any():
-            words += f", with {int(nowhere.sum())} of the {int(pairs.sum())} pairs on no fold ("
+            words += f", with {int(nowhere.sum())} of the {int(begun.sum())} pairs on no fold ("
             words += f"C {_range(Cs[nowhere.any(axis=0)])}"
             words += "" if np.isnan(gammas).any() else f", gamma {_range(gammas[nowhere.any(axis=1)])}"
             words += ")"

@@ -61,7 +61,7 @@ def grid_from(arrays: Arrays, n_rows: int, *, halves: bool) -> Grid:
     kernel = arrays.get("kernels", np.zeros(len(gammas), dtype=np.int64))
     parts = (Cs, *(gammas[kernel == one] for one in range(len(AUTO))))
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in parts)
-    rising &= bool((np.diff(kernel) >= 0).all()) and np.isin(kernel, range(len(AUTO))).all()
+    rising &= bool((np.diff(kernel) >= 0).all() and np.isin(kernel, range(len(AUTO))).all())
     known = np.isfinite(tuned)
     there = known.any(axis=1)
     partly = tuned is not costs and (not there.any() or (known[there] != np.isfinite(costs[there])).any())
