@@ -142,13 +142,14 @@ def evaluate() -> None:
 
 
 @command_of(
-    *("model", "reviews", "cases", "confidence", *NOTATION, "json"),
+    *("model", "reviews", "cases", "confidence", "output", *NOTATION, "json", "force"),
+    output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     confidence=option(float, "SHARE", "Confidence of each interval.", default=0.95, min=0.001, max=0.999),
 )
 def audit() -> None:
     """Learn from the verdicts of people how often the model is wrong.
 
-    Example: abstain audit loans.model review.xlsx --cases loans_today.csv
+    Example: abstain audit loans.model review.xlsx --cases loans_today.csv -o audit.html
 
     The rows that 'predict --audit' mixed into the review file say how often the model is wrong where it answers, what
     it costs together with people, and whether it keeps its promises; rows in several files say how far reviewers agree.

@@ -128,7 +128,7 @@ def compare(
     answers = held_out(chosen, X, truth, folds, groups=groups, row_costs=judge.row_costs, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
-    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def mean(values: NDArray[Any]) -> NDArray[np.float64]:
         """The mean over the repetitions of each row."""
         columns = [np.bincount(place, weights=column) / times for column in np.atleast_2d(values.T)]
         return frozen(np.column_stack(columns) if values.ndim > 1 else columns[0])
@@ -144,7 +144,8 @@ def compare(
     weight = None if (times == 1).all() else 1.0 / times[place]
     named = list(zip(chosen, answers, strict=True))
     outcomes = [read(name, one.predicted, one.reject_label) for name, one in named]
-    forced = [None if one.forced is None else read(name, one.forced, one.reject_label) for name, one in named]
+    known = [(name, one.decisions, one.reject_label) for name, one in named]
+    forced = [None if of is None else read(name, of.forced, label) for name, of, label in known]
     blind = judge.blind(rows)
     return Comparison(
         names=tuple(chosen),
@@ -162,7 +163,7 @@ def compare(
         blind_prices=np.column_stack(list(blind.values())),
         blind_names=tuple(blind),
         forced_prices=tuple(None if one is None else mean(one.cost) for one in forced),
-        novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
+        novel=tuple(None if of is None or of.novel is None else mean(of.novel) for _, of, _ in known),
         answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )
 

@@ -19,7 +19,7 @@ from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.rules.decisions import Decisions, joined
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-_OF_ROWS = ("predicted", "score", "forced", "novel")
+_OF_ROWS = ("predicted", "score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +33,10 @@ class HeldOut:
     score : ndarray of shape (m,) or None
         Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
         With more than two classes a column for each.
-    forced : ndarray of shape (m,) or None
-        Its forced decisions, at the cut of its rule; None if it is not a rejecting classifier of this library.
     reject_label : label
         The label of a reject.
     fit_seconds, predict_seconds : float
         Means over the folds.
-    novel : ndarray of bool, shape (m,), or None
-        The rows that its guard rejects; None if it has none.
     thresholds, cut
         The two thresholds on the score and the cut of the forced decisions; None if the folds have different ones.
     decisions : Decisions or None
@@ -52,8 +48,6 @@ class HeldOut:
     fit_seconds: float
     predict_seconds: float
     score: NDArray[np.float64] | None = None
-    forced: NDArray[Any] | None = None
-    novel: NDArray[np.bool_] | None = None
     thresholds: Thresholds | None = None
     cut: float | None = None
     decisions: Decisions | None = None
@@ -102,7 +96,7 @@ def _one(model: Any, X: Any, y: NDArray[Any], fold: tuple[Any, Any], *, groups: 
     known: dict[str, Any] = {}
     if asked_with or classifier.rejects:
         decisions = decide(model, X_test, row_costs[test]) if asked_with else decide(model, X_test)
-        known = {"score": decisions.score, "forced": decisions.forced, "novel": decisions.novel, "decisions": decisions}
+        known = {"score": decisions.score, "decisions": decisions}
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         known = {"score": classifier.score(X_test)}
     if classifier.rejects and not asked_with and len(classifier.classes) == 2:

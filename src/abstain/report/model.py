@@ -32,7 +32,7 @@ from abstain.report.curves import LinePlot, plots_of
 from abstain.report.review import Review
 from abstain.report.rows import LISTED, ListedRow, heading_of, index_of, listed_rows, novel_mask
 from abstain.report.slider import Slider
-from abstain.report.text import Facts, facts_of, plain
+from abstain.report.text import Facts, facts_of, plain, today
 from abstain.rules.decisions import Decisions
 
 _OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy")
@@ -139,7 +139,7 @@ class Report:
             thresholds.
         novel : array-like of bool, shape (n_samples,), default=None
             The rows that a `NoveltyRejector` rejects as unlike its training rows; they are rejected at any score and
-            reject cost.
+            reject cost. By default those of `decisions`.
         decisions : Decisions, default=None
             The same decisions with the machine's expected costs; by default made of the other arguments.
         pos_label : label, default=None
@@ -164,6 +164,7 @@ class Report:
         warn_if_assumed(checked_costs(costs), labels.classes, pos_label)
         table = costs.named(labels)
         own: Any = table.plain()
+        novel = decisions.novel if novel is None and decisions is not None else novel
         slider = Slider.of(y_true, score, own, thresholds, labels=labels, cut=cut, novel=novel)
         if decisions is None:
             reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
@@ -266,7 +267,7 @@ class Report:
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
-            date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
+            date=today() if date is None else date.isoformat(),
             kind=table.kind,
             by_row=judge.costs.per_row,
             costs=plain(judge.costs.in_words(), 2000),

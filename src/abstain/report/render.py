@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Sequence
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from abstain.files.format.atomic import whole_file
 from abstain.report import text
+from abstain.report.curves import tick_step
 from abstain.report.model import Report
 from abstain.report.slider import Slider
 
@@ -37,30 +39,32 @@ def render(report: Report) -> str:
     >>> "<u>" in page, "&lt;u&gt;" in page
     (False, True)
     """
-    style, slider, review = _file("report.css"), report.slider, report.review
-    scripts = [_file("report.js")] * (slider is not None) + [_file("review.js")] * (review is not None)
-    allowed = " ".join(map(_hash, scripts)) or "'none'"
+    slider, review, judged = report.slider, report.review, report.verdict
+    scripts, payloads = list[str](), dict[str, Any]()
+    values: dict[str, Any] = {"review": None, "machine": text.plain(judged.name, 200)}
+    values["alternatives"] = [(text.plain(name, 200), cost) for name, cost in judged.alternatives]
+    if slider is not None:
+        values |= {"slider": slider, "measures": report.measures()}
+        values["counts"] = slider.upwards(report.table.counts).tolist()
+        scripts, payloads = ["report.js"], {"data": payload(slider)}
+    if review is not None:
+        values["review"] = payloads["review-data"] = review_payload(report)
+        scripts = [*scripts, "review.js"]
+    template = "table.html" if slider is None else "slider.html"
+    return page_of(template, scripts, payloads, report=report, sentence=text.plain(judged.sentence, 2000), **values)
+
+
+def page_of(template: str, scripts: Sequence[str] = (), payloads: Any = None, **values: Any) -> str:
+    """Return the page of a template with these scripts and the data that they read."""
+    style, sources = _file("report.css"), [_file(name) for name in scripts]
+    allowed = " ".join(map(_hash, sources)) or "'none'"
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    judged = report.verdict
-    values: dict[str, Any] = {
-        "alternatives": [(text.plain(name, 200), cost) for name, cost in judged.alternatives],
-        "machine": text.plain(judged.name, 200),
-        "sentence": text.plain(judged.sentence, 2000),
-        "version": metadata.version("abstain"),
-    }
-    values |= {"scripts": scripts, "payloads": {}, "review": None}
-    if slider is not None:
-        values |= {"slider": slider, "measures": report.measures()}
-        values["counts"] = slider.upwards(report.table.counts).tolist()
-        values["payloads"]["data"] = _json(payload(slider))
-    if review is not None:
-        values["review"] = reviewed = review_payload(report)
-        values["payloads"]["review-data"] = _json(reviewed)
-    template = _environment().get_template("table.html" if slider is None else "slider.html")
-    page: str = template.render(report=report, policy=policy, style=style, **values)
+    about = {"policy": policy, "style": style, "scripts": sources, "version": metadata.version("abstain")}
+    about["payloads"] = {name: _json(data) for name, data in (payloads or {}).items()}
+    page: str = _environment().get_template(template).render(about | values)
     return page
 
 
@@ -163,6 +167,5 @@ def _environment() -> Any:
     environment = Environment(
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["amount"] = text.amount
-    environment.filters["share"] = text.share
+    environment.filters |= {"amount": text.amount, "share": text.share, "plain": text.plain, "step": tick_step}
     return environment

@@ -5,6 +5,7 @@ This does not make text safe to embed; the renderer escapes everything returned 
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -60,6 +61,11 @@ def cell(value: Any) -> str:
     """A fact or a cell of a table: numbers as amounts, anything else as text."""
     value = value.item() if isinstance(value, np.generic) else value
     return amount(value) if isinstance(value, float) else plain(value)
+
+
+def today() -> str:
+    """The day, as in 2026-01-31."""
+    return dt.datetime.now().astimezone().date().isoformat()
 
 
 def facts_of(facts: Mapping[str, Any] | None) -> Facts:

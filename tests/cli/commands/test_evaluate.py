@@ -125,7 +125,9 @@ def with_any_thresholds(seed):
     novel = rng.random(50) < 0.1 * (seed % 2)
     given = np.where(novel, "reject", label)
     forced = np.where(score > cut, "yes", "no")
-    judged = Judged(own, Path(), [], np.where(yes, "yes", "no"), given, score, forced, novel=novel)
+    reason = np.where(novel, "novel", "")
+    decided = SimpleNamespace(label=given, score=score, forced=forced, reason=reason)
+    judged = Judged(own, Path(), [], np.where(yes, "yes", "no"), decided)
     turned, cut = own.towards_positive(score, rule.cut)
     curve = cost_curve(judged.y_true, turned, costs, cut=cut, pos_label=positive)
     return evaluation_facts(judged), curve.operating_point.mean_cost

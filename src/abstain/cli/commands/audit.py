@@ -13,7 +13,9 @@ from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
+from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged
+from abstain.cli.output.reports import write_audit
 from abstain.estimators.unwrap import final_estimator, unguarded
 from abstain.review.audit import NONE, Audit, Case
 from abstain.review.intervals import kappa
@@ -21,6 +23,7 @@ from abstain.review.intervals import kappa
 
 def command(given: Given) -> None:
     """Run the command."""
+    check_free(given.output, force=given.force, inputs=[given.model, *given.reviews])
     model, own = load_model(given.model), fingerprint(given.model)
     how = given.notation
     reviews = [read_review(path, Deciding(model, how), own, how) for path in given.reviews]
@@ -69,8 +72,10 @@ def command(given: Given) -> None:
         "not used": {str(review.path): review.not_used for review in reviews if review.not_used},
         "drift": None if cases is None else drift_facts(cases.drift()),
     }
+    if given.output is not None:
+        write_audit(facts, model, given)
     shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
-    print_judged(shown, json=given.json)
+    print_judged(shown | ({} if given.output is None else {"report": str(given.output)}), json=given.json)
 
 
 def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:

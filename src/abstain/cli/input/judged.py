@@ -41,20 +41,14 @@ class Judged:
         The file with the rows.
     places : list of str
         The position of each row in the file.
-    y_true, y_pred : ndarray of shape (n,)
-        The labels and the predictions, rejects included.
-    score : ndarray of float64, shape (n,) or (n, n_classes)
-        The scores, oriented towards the second of two classes.
-    forced : ndarray of shape (n,)
-        The predictions if no row may be rejected.
+    y_true : ndarray of shape (n,)
+        The labels.
+    decisions : Decisions
+        What the model decides.
     row_costs : ndarray or None
         The costs of each row, if the model reads them from columns, in the form that it takes.
     outside : dict of str to list
         Records of the columns with values that training did not have.
-    novel : ndarray of bool, shape (n,)
-        The rows that are rejected as unlike the training rows.
-    decisions : Decisions
-        All that the model decides.
     cells : polars.DataFrame or None
         The cells that the model reads, for a report on not too many rows.
     drift : Drift or None
@@ -65,14 +59,10 @@ class Judged:
     path: Path
     places: list[str]
     y_true: NDArray[Any]
-    y_pred: NDArray[Any]
-    score: NDArray[np.float64]
-    forced: NDArray[Any]
+    decisions: Any
     row_costs: NDArray[np.float64] | None = None
     outside: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    novel: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     drift: Drift | None = None
-    decisions: Any = None
     cells: pl.DataFrame | None = None
 
     @classmethod
@@ -106,11 +96,14 @@ class Judged:
         for words in deciding.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         by_row = np.concatenate(costs) if model.plan.costs else None
-        y_true, found, outside, drift = np.concatenate(truths), joined(parts), deciding.facts(), deciding.drift()
-        novel = found.reason == "novel"
         shown = pl.concat(cells) if len(cells) == len(parts) else None
-        decided = found.label, found.score, found.forced, by_row, outside, novel, drift, found, shown
-        return cls(model, path, places, y_true, *decided)
+        about = by_row, deciding.facts(), deciding.drift(), shown
+        return cls(model, path, places, np.concatenate(truths), joined(parts), *about)
+
+    @property
+    def novel(self) -> NDArray[np.bool_]:
+        """The rows that are rejected as unlike the training rows."""
+        return np.asarray(self.decisions.reason == "novel")
 
     @property
     def priced(self) -> bool:
@@ -126,7 +119,7 @@ class Judged:
     def class_scores(self) -> NDArray[np.float64]:
         """Scores of several classes, whose lead is the confidence by which the rule rejects."""
         rule = None if self.row_costs is None else self.model.rule_for(len(self.y_true), self.row_costs)
-        return self.model.class_scores(self.score, rule)
+        return self.model.class_scores(self.decisions.score, rule)
 
     def outcomes_of(self, answers: NDArray[Any]) -> Outcomes:
         """Return what these answers do, and what they cost."""
@@ -135,7 +128,7 @@ class Judged:
     @cached_property
     def outcomes(self) -> Outcomes:
         """What the predictions do, and what they cost."""
-        return self.outcomes_of(self.y_pred)
+        return self.outcomes_of(self.decisions.label)
 
     @property
     def counts(self) -> Counts:

@@ -120,7 +120,7 @@ def _verdict(judged: Judged) -> dict[str, Any]:
         "The machine",
         judged.outcomes.cost,
         judge.blind(np.arange(len(judged.y_true))),
-        {FORCED: judged.outcomes_of(judged.forced).cost},
+        {FORCED: judged.outcomes_of(judged.decisions.forced).cost},
         reject_rate=judged.counts.reject_rate,
         largest=float(judge.costs.table().max()),
     )
@@ -158,7 +158,8 @@ def _least(judged: Judged, costs: Costs) -> RejectTable:
     """
     model, largest = judged.model, np.finfo(np.float64).max
     turned = costs if model.orientation > 0 else costs.swapped()
-    score, code = np.clip(judged.score, -largest, largest), (judged.y_true == model.classes[1]).astype(np.intp)
+    code = (judged.y_true == model.classes[1]).astype(np.intp)
+    score = np.clip(judged.decisions.score, -largest, largest)
     choice, known = np.zeros(len(code), dtype=np.int8), ~judged.novel
     if len(np.unique(code[known])) < 2:  # one class for all
         choice[known] = 2 * code[known] - 1
@@ -170,7 +171,7 @@ def _least(judged: Judged, costs: Costs) -> RejectTable:
 
 def _ranked(judged: Judged) -> tuple[NDArray[np.float64], float]:
     """Return the scores in the order in which the report rejects them, and their cut, for the same curves."""
-    model, costs, score = judged.model, judged.model.costs, judged.score
+    model, costs, score = judged.model, judged.model.costs, judged.decisions.score
     cut = 0.0 if judged.row_costs is not None and model.rule is not None else None  # by probability: no common cuts
     if cut is None and costs is not None:
         turned = costs if model.orientation > 0 else costs.swapped()

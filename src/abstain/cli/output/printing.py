@@ -20,9 +20,14 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
-    """Print names and values in two columns."""
-    rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
+    """Print names and values in two columns; each record of a list has a line."""
+    each = [(name, value if _records(value) else [value]) for name, value in facts.items() if value is not None]
+    rows = [(name, shown(one)) for name, values in each for one in values]
     print_table(None, rows, numbers_from=2, longest=200)
+
+
+def _records(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
 
 
 def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:

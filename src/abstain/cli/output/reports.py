@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import UsageError
+from abstain.cli.exit_codes import UsageError, listed
 from abstain.cli.input.judged import Judged
+from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable, fit_to
+from abstain.cli.options import Given
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts, sentences_of
 from abstain.report.model import Report
-from abstain.report.render import render
+from abstain.report.render import page_of, render
+from abstain.report.text import facts_of, plain, today
 
 
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
@@ -33,11 +36,11 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         shared["sentences"] = sentences_of(model.estimator, rows, judged.decisions, by_row)
     report: Any
     if by_row is None and not model.actions and model.positive is not None:
-        given = {"cut": model.cut, "novel": judged.novel, "decisions": judged.decisions} | shared
-        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **given)
+        given = {"cut": model.cut, "decisions": judged.decisions} | shared
+        report = Report.of(judged.y_true, judged.decisions.score, model.costs, model.thresholds, **given)
     else:
         report = Report.of_decisions(judged.y_true, judged.decisions, model.costs, row_costs=by_row, **shared)
-    write_page(report, path, force=force)
+    _write(render(report), path, force=force)
 
 
 def write_comparison(
@@ -62,14 +65,24 @@ def write_comparison(
     report: Any
     if costs is not None and costs.answering and _have_one_pair(held_out, fitted.classes_):
         shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
-        shared |= {"novel": held_out.novel, "decisions": held_out.decisions}
-        report = Report.of(table.y, costs=compared.costs, **shared)
+        report = Report.of(table.y, costs=compared.costs, decisions=held_out.decisions, **shared)
     else:
         found = held_out.predicted if held_out.decisions is None else held_out.decisions
         shared |= {"row_costs": by_row, "reject_label": held_out.reject_label}
         report = Report.of_decisions(table.y, found, costs, **shared)
-    write_page(report, path, force=force)
+    _write(render(report), path, force=force)
     return name
+
+
+def write_audit(facts: Mapping[str, Any], model: FittedModel, given: Given) -> None:
+    """Write the report of an audit."""
+    files = listed([path.name for path in given.reviews])
+    warnings = [plain(words, 2000) for words in facts["warnings"]]
+    about = {"title": f"Audit of {given.model.name}", "question": f"By {files}", "date": today(), "warnings": warnings}
+    counts = {name: value for name, value in facts.items() if isinstance(value, int)}
+    about |= {"data_facts": facts_of(counts), "model_facts": facts_of(model_facts(model.final))}
+    page = page_of("audit.html", report=about, sentence=facts["verdict"]["sentence"], audit=facts)
+    _write(page, given.output, force=given.force)
 
 
 def _facts(path: Path, rows: int, columns: Any, fitted: Any) -> dict[str, Any]:
@@ -85,13 +98,13 @@ def _have_one_pair(held_out: HeldOut, classes: NDArray[Any]) -> bool:
     if held_out.thresholds is None or held_out.score is None:
         return False
     choice = held_out.thresholds.decide(held_out.score)
-    choice = choice if held_out.novel is None else np.where(held_out.novel, 0, choice)
+    if held_out.decisions is not None:
+        choice = np.where(held_out.decisions.reason == "novel", 0, choice)
     labels = np.array([classes[0], held_out.reject_label, classes[1]], dtype=object)
     return bool(np.all(labels[choice + 1] == held_out.predicted))
 
 
-def write_page(report: Any, path: Path, *, force: bool) -> None:
-    """Render a report into a file."""
-    page = render(report)
+def _write(page: str, path: Path, *, force: bool) -> None:
+    """Write a page into a file."""
     with writing(path, force=force) as file:
         file.write(page.encode())
