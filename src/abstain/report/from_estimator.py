@@ -80,7 +80,7 @@ def report_for(
     arguments["row_names"] = index_of(X) if arguments.get("row_names") is None else arguments["row_names"]
     arguments |= {"classes": fitted.classes, "pos_label": fitted.positive}
     if thresholds is not None:
-        given = {"cut": fitted.cut, "decisions": found} | arguments
+        given: dict[str, Any] = {"cut": fitted.cut, "decisions": found} | arguments
         return Report.of(y, found.score, prices, thresholds, **given)
     arguments["row_costs"] = None if row_costs is None else rule.costs
     return Report.of_decisions(y, found, prices, **arguments)

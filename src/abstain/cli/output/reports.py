@@ -78,9 +78,9 @@ def write_audit(facts: Mapping[str, Any], model: FittedModel, given: Given) -> N
     """Write the report of an audit."""
     files = listed([path.name for path in given.reviews])
     warnings = [plain(words, 2000) for words in facts["warnings"]]
-    about = {"title": f"Audit of {given.model.name}", "question": f"By {files}", "date": today(), "warnings": warnings}
     counts = {name: value for name, value in facts.items() if isinstance(value, int)}
-    about |= {"data_facts": facts_of(counts), "model_facts": facts_of(model_facts(model.final))}
+    about: dict[str, Any] = {"title": f"Audit of {given.model.name}", "question": f"By {files}", "date": today()}
+    about |= {"data_facts": facts_of(counts), "model_facts": facts_of(model_facts(model.final)), "warnings": warnings}
     page = page_of("audit.html", report=about, sentence=facts["verdict"]["sentence"], audit=facts)
     _write(page, given.output, force=given.force)
 
