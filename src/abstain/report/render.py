@@ -62,8 +62,9 @@ def page_of(template: str, scripts: Sequence[str] = (), payloads: Any = None, **
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    about: dict[str, Any] = {"policy": policy, "style": style, "scripts": sources, "version": metadata.version("abstain")}
+    about: dict[str, Any] = {"policy": policy, "style": style, "scripts": sources}
     about["payloads"] = {name: _json(data) for name, data in (payloads or {}).items()}
+    about["version"] = metadata.version("abstain")
     page: str = _environment().get_template(template).render(about | values)
     return page
 
