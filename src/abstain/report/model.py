@@ -138,8 +138,7 @@ class Report:
             Threshold of the forced choice; by default ``costs.cut`` for Bayes' thresholds, else the midpoint of the
             thresholds.
         novel : array-like of bool, shape (n_samples,), default=None
-            The rows that a `NoveltyRejector` rejects as unlike its training rows; they are rejected at any score and
-            reject cost. By default those of `decisions`.
+            The rows that a `NoveltyRejector` rejects, at any score and reject cost; by default those of `decisions`.
         decisions : Decisions, default=None
             The same decisions with the machine's expected costs; by default made of the other arguments.
         pos_label : label, default=None
