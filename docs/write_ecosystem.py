@@ -20,6 +20,11 @@ BETWEEN = re.compile(r"(<!-- libraries -->\n).*?(<!-- end of libraries -->)", re
 FILES = {"o": "tests/test_ecosystem_others.py", "m": "tests/test_ecosystem_models.py"}
 CHOW = '`ThresholdRejector({}(), costs, method="chow")`; also inside `NoveltyRejector` and `compare`.'
 STEP = "{} as a step of a Pipeline before our machine; decisions by `abstain.decide(pipeline, X)`."
+PROBABILITIES = (
+    "It needs `predict_proba`, which machines with costs have: fitted to held-out scores in `RejectSVCCV(costs, "
+    'cuts="tuned")`, rough in others. Without costs, wrap the machine in `CalibratedClassifierCV(clf)`. The coverage '
+    "holds in any case; better probabilities make smaller sets."
+)
 # package, its tests, and how to use it
 LINES = [
     (
@@ -86,8 +91,8 @@ LINES = [
             "the answer 0 without any warning**."
         ),
     ),
-    ("mapie", ["o:test_mapie"], "It needs `predict_proba`: wrap the machine in `CalibratedClassifierCV(clf)` first."),
-    ("crepes", ["m:test_crepes"], "It needs `predict_proba`, likewise: `WrapClassifier(CalibratedClassifierCV(clf))`."),
+    ("mapie", ["o:test_mapie"], PROBABILITIES),
+    ("crepes", ["m:test_crepes"], f"`WrapClassifier(clf)`. {PROBABILITIES}"),
     ("skrub", ["m:test_skrub"], STEP.format("`TableVectorizer`")),
     ("category_encoders", ["m:test_category_encoders"], STEP.format("Its encoders")),
     ("feature-engine", ["m:test_feature_engine"], STEP.format("Its transformers")),

@@ -3,6 +3,7 @@
 import joblib
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
@@ -10,7 +11,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (makes H
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
+from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -72,10 +73,27 @@ class TestProbabilitiesAndThresholds:
 
     def test_a_fixed_threshold_at_the_cut_is_the_forced_choice(self, rows, clf):
         X, y = rows
-        fixed = FixedThresholdClassifier(FrozenEstimator(clf), threshold=clf.rule_.cut).fit(X, y)
+        options = {"threshold": clf.rule_.cut, "response_method": "decision_function"}
+        fixed = FixedThresholdClassifier(FrozenEstimator(clf), **options).fit(X, y)
         np.testing.assert_array_equal(fixed.predict(X), clf.predict_forced(X))
-        even = FixedThresholdClassifier(FrozenEstimator(clf)).fit(X, y)  # 0: even odds, whatever the costs
+        even = FixedThresholdClassifier(FrozenEstimator(clf)).fit(X, y)  # even odds, whatever the costs
+        np.testing.assert_array_equal(even.predict(X), clf.decision_function(X) >= 0)
         assert (even.predict(X) != clf.predict_forced(X)).any()
+
+    def test_probabilities_are_those_of_the_score_where_there_are_costs(self, rows, clf):
+        X, y = rows
+        odds = np.exp(clf.decision_function(X))
+        np.testing.assert_allclose(clf.predict_proba(X)[:, 1], odds / (1 + odds), rtol=1e-12)
+        np.testing.assert_array_equal(clf.predict_proba(X), clf.decide(X).probability)
+        losses = -cross_val_score(RejectSVC(COSTS), X, y, cv=2, scoring="neg_log_loss")
+        assert (losses < np.log(2)).all()
+        assert roc_auc_score(y, clf.predict_proba(X)[:, 1]) == roc_auc_score(y, clf.decision_function(X))
+        sigmoid = CalibratedClassifierCV(FrozenEstimator(clf)).fit(X, y).predict_proba(X)[:, 1]
+        line = np.polyfit(clf.decision_function(X), logit(sigmoid), 1)  # it is a sigmoid of the score
+        np.testing.assert_allclose(np.polyval(line, clf.decision_function(X)), logit(sigmoid), atol=1e-6)
+        assert not hasattr(RejectSVC(C=3).fit(X, y), "predict_proba")
+        with pytest.raises(AttributeError, match="predict_proba"):
+            cross_val_score(RejectSVC(), X, y, cv=2, scoring="neg_log_loss", error_score="raise")
 
     def test_a_frozen_machine_rejects_and_is_not_fitted_again(self, rows, clf):
         X, y = rows
@@ -124,13 +142,15 @@ class TestInspection:
         assert found.importances_mean[4] == 0  # a constant
         assert found.importances_mean.max() > 0.05
 
-    def test_partial_dependence_is_of_the_score(self, rows, clf):
+    @pytest.mark.parametrize("response", ["decision_function", "predict_proba"])
+    def test_partial_dependence_is_of_the_score_or_the_probability(self, rows, clf, response):
         X = rows[0]
-        found = partial_dependence(clf, X, [0], grid_resolution=3)
+        found = partial_dependence(clf, X, [0], grid_resolution=3, response_method=response)
         for value, average in zip(found["grid_values"][0], found["average"][0], strict=True):
             moved = X.copy()
             moved[:, 0] = value
-            assert average == pytest.approx(clf.decision_function(moved).mean())
+            values = getattr(clf, response)(moved)
+            assert average == pytest.approx((values if values.ndim == 1 else values[:, 1]).mean())
 
 
 class TestJoblib:
@@ -153,10 +173,12 @@ def forced(C=3):
 class TestEnsembles:
     """Labels 0 and 1; the reject label -1 would be read as an index of classes or as a third class."""
 
-    def test_stacking_reads_the_score(self, rows, clf):
+    def test_stacking_reads_the_probability_or_the_score(self, rows, clf):
         X, y = rows
         stack = StackingClassifier([("svm", RejectSVC(COSTS, C=3))], cv=2).fit(X, y)
-        assert stack.stack_method_ == ["decision_function"]
+        assert stack.stack_method_ == ["predict_proba"]
+        np.testing.assert_array_equal(stack.transform(X)[:, 0], clf.predict_proba(X)[:, 1])
+        stack.set_params(stack_method="decision_function").fit(X, y)
         np.testing.assert_array_equal(stack.transform(X)[:, 0], clf.decision_function(X))
         assert set(stack.predict(X)) == {0, 1}
 
@@ -181,8 +203,11 @@ class TestEnsembles:
         np.testing.assert_array_equal(
             BaggingClassifier(forced(), **options).fit(X, y).predict(X), clf.predict_forced(X)
         )
-        misread = BaggingClassifier(RejectSVC(COSTS, C=3), **options).fit(X, y).predict(X)
-        assert set(misread[clf.reject_mask(X)]) == {1}  # why Forced is needed: -1 is read as the last class
+        even = BaggingClassifier(RejectSVC(COSTS, C=3), **options).fit(X, y).predict(X)
+        np.testing.assert_array_equal(even, clf.decision_function(X) > 0)  # why Forced is needed: it forgets the costs
+        bags = BaggingClassifier(ThresholdRejector(RejectSVC(), reject_rate=0.3, cv=2), **options).fit(X, y)
+        rejected = bags.estimators_[0].reject_mask(X)
+        assert set(bags.predict(X)[rejected]) == {1}  # without probabilities, -1 is read as the last class
 
     def test_boosting(self, rows, clf):
         X, y = rows

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.pipeline import make_pipeline
 
-from abstain import TRUSTED_TYPES, Costs, NoveltyRejector, RejectSVC, ThresholdRejector, decide, to_onnx
+from abstain import TRUSTED_TYPES, Costs, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector, decide, to_onnx
 
 # their own warnings are not ours to fix
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -84,16 +84,38 @@ def test_feature_engine(frame, rows):
     check_pipeline(encoding.OneHotEncoder(), frame, rows[1])
 
 
-def test_crepes_takes_calibrated_probabilities(rows):
+@pytest.mark.parametrize(
+    "machine",
+    [
+        RejectSVCCV(COSTS, Cs=[1.0], gammas=[0.3], cv=3, cuts="tuned"),
+        RejectSVC(COSTS),
+        CalibratedClassifierCV(RejectSVC(), cv=2),
+    ],
+    ids=["tuned", "rough", "calibrated"],
+)
+def test_crepes_takes_probabilities(rows, machine):
     crepes = pytest.importorskip("crepes", reason=REASON)
     (X, y), half = rows, 150
-    wrapped = crepes.WrapClassifier(CalibratedClassifierCV(RejectSVC(COSTS), cv=2))
+    wrapped = crepes.WrapClassifier(machine)
     wrapped.fit(X[:half], y[:half])
     wrapped.calibrate(X[half:], y[half:])
-    sets = wrapped.predict_set(X[half:], confidence=0.9)
-    assert np.mean([label in found for found, label in zip(sets, y[half:], strict=True)]) >= 0.9
+    sets = np.asarray(wrapped.predict_set(X[half:], confidence=0.9))
+    assert sets[np.arange(half), y[half:]].mean() >= 0.9
+    assert not sets.all()
     with pytest.raises(AttributeError, match="predict_proba"):
-        crepes.WrapClassifier(RejectSVC(COSTS).fit(X, y)).calibrate(X, y)  # a margin is no probability
+        crepes.WrapClassifier(RejectSVC().fit(X, y)).calibrate(X, y)  # without costs a score is no probability
+
+
+def test_crepes_takes_those_of_several_classes():
+    crepes = pytest.importorskip("crepes", reason=REASON)
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2]  # the first two features do not tell all of them
+    machine = RejectSVCCV(Costs(reject=0.2), Cs=[1.0], gammas=[0.3], cv=3, cuts="tuned")
+    wrapped = crepes.WrapClassifier(machine)
+    wrapped.fit(X[::2], y[::2])
+    wrapped.calibrate(X[1::2], y[1::2])
+    sets = np.asarray(wrapped.predict_set(X[1::2], confidence=0.8))
+    assert 0.8 <= sets[np.arange(75), y[1::2]].mean() < 1.0
 
 
 @pytest.mark.parametrize("form", ["skops", "cloudpickle", "pickle"])

@@ -134,11 +134,14 @@ def test_shap_explains_the_score(rows, clf):
     np.testing.assert_allclose(values.sum(axis=1) + explainer.expected_value, clf.decision_function(X[:3]), atol=1e-6)
 
 
-def test_mapie_gives_sets_from_calibrated_probabilities(rows):
+@pytest.mark.parametrize(
+    "machine", [RejectSVC(COSTS), CalibratedClassifierCV(RejectSVC(), cv=2)], ids=["rough", "calibrated"]
+)
+def test_mapie_gives_sets_from_probabilities(rows, machine):
     classification = pytest.importorskip("mapie.classification", reason=REASON)
     (X, y), half = rows, 50
-    calibrated = CalibratedClassifierCV(RejectSVC(COSTS), cv=2).fit(X[:half], y[:half])
-    conformal = classification.SplitConformalClassifier(calibrated, confidence_level=0.9, prefit=True)
+    machine = clone(machine).fit(X[:half], y[:half])
+    conformal = classification.SplitConformalClassifier(machine, confidence_level=0.9, prefit=True)
     _, sets = conformal.conformalize(X[half:], y[half:]).predict_set(X[half:])
     assert sets[np.arange(half), y[half:], 0].mean() >= 0.9
 

@@ -7,6 +7,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, StackingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
@@ -15,7 +16,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from abstain import Costs, EmbeddedRejectSVC, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, decide, save
+from abstain import (
+    Costs,
+    EmbeddedRejectSVC,
+    Forced,
+    NoveltyRejector,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+    decide,
+    save,
+)
 from class_cases import GENERAL, gaussians, table_costs
 
 COSTS, UNEQUAL = Costs(reject=0.2), Costs(1, 20, 0.3)
@@ -53,8 +64,18 @@ def test_ensembles_decide_like_those_of_svc(flowers, name):
 @pytest.mark.parametrize("name", ["bagging", "one-vs-one", "stacking labels"])
 def test_without_it_they_lose_rows_silently(flowers, name):
     rows, make = flowers(name), ENSEMBLES[name]
-    wide = RejectSVC(Costs(reject=0.02), C=10)  # rejects most rows
+    wide = ThresholdRejector(RejectSVC(C=10), reject_rate=0.6, cv=2)  # rejects most rows
     assert accuracy(rows, make, wide) < accuracy(rows, make, Forced(wide)) - 0.05
+
+
+def test_without_it_bags_forget_the_costs(data):
+    X, y = data
+    one = {"n_estimators": 1, "bootstrap": False}
+    for clf in (RejectSVC(UNEQUAL), ThresholdRejector(LogisticRegression(), UNEQUAL, method="chow")):
+        inner = clone(clf).fit(X, y).predict_forced(X)
+        np.testing.assert_array_equal(BaggingClassifier(Forced(clf), **one).fit(X, y).predict(X), inner)
+        bare = BaggingClassifier(clf, **one).fit(X, y).predict(X)  # the likeliest class
+        assert (bare != inner).any()
 
 
 def test_without_it_votes_are_an_error(flowers):
@@ -88,9 +109,26 @@ def test_predict_is_predict_forced(data, clf):
     assert set(forced.predict(X)) <= set(y)
     assert forced.score(X, y) == np.mean(inner.predict_forced(X) == y)
     np.testing.assert_array_equal(forced.decision_function(X) > 0, forced.predict(X) == 1)
-    assert hasattr(forced, "predict_proba") == hasattr(inner, "predict_proba")
-    if hasattr(forced, "predict_proba"):
-        np.testing.assert_array_equal(forced.predict_proba(X), inner.predict_proba(X))
+    assert not hasattr(forced, "predict_proba")  # the likeliest class is not the cheapest
+
+
+@pytest.mark.parametrize("clf", [LogisticRegression(), RandomForestClassifier(5, random_state=0)], ids=str)
+@pytest.mark.parametrize("asked", [{"costs": Costs(reject=0.2)}, {"reject_rate": 0.2}], ids=["costs", "budget"])
+def test_probabilities_are_the_classifiers_where_the_likeliest_class_is_answered(data, clf, asked):
+    X, y = data
+    clf = ThresholdRejector(clf, **asked)
+    forced, inner = Forced(clf).fit(X, y), clone(clf).fit(X, y)
+    P = forced.predict_proba(X)
+    np.testing.assert_array_equal(P, inner.predict_proba(X))
+    apart = P[:, 0] != P[:, 1]
+    np.testing.assert_array_equal(P.argmax(axis=1)[apart], forced.predict(X)[apart])
+
+
+def test_rough_probabilities_are_not_offered_to_tools_that_count_labels(data):
+    clf = RejectSVC(Costs(reject=0.2)).fit(*data)
+    assert hasattr(clf, "predict_proba")
+    for around in (clf, make_pipeline(StandardScaler(), clf), FrozenEstimator(clf), NoveltyRejector(clf, 0.1)):
+        assert not hasattr(Forced(around).fit(*data), "predict_proba")
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,16 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.fitting.parameters import checked_first, with_parameters
+from abstain.estimators.fitting.parameters import checked_first, where, with_parameters
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
+from abstain.estimators.wrapping import AroundClassifier, has_probabilities, inner_classifier
 from abstain.labels import classes_of
 from abstain.rules.rule import Rule
+
+
+def _answers_the_likeliest(forced: Any) -> bool:
+    costs = getattr(final_estimator(forced.estimator), "costs", None)
+    return has_probabilities(inner_classifier(forced)) and (costs is None or costs.symmetric)
 
 
 @with_parameters
@@ -23,8 +28,9 @@ class Forced(AroundClassifier):
     """A rejecting classifier that must decide: its `predict` is `predict_forced`, the cheapest class.
 
     For tools that count labels as classes, where the label of a reject is an error or, worse, is not: scikit-learn's
-    bagging, one-vs-one and voting take the reject label -1 for an index, that of the last class. Its `score` is the
-    accuracy, as those tools expect, and not minus the mean cost: in a search, pass ``scoring=``.
+    bagging, one-vs-one and voting take the reject label -1 for an index, that of the last class, or answer the
+    likeliest class instead of the cheapest one. Its `score` is the accuracy, as those tools expect, and not minus the
+    mean cost: in a search, pass ``scoring=``.
 
     Parameters
     ----------
@@ -140,9 +146,12 @@ class Forced(AroundClassifier):
         """Accuracy of `predict`, as of other classifiers in scikit-learn."""
         return float(super().score(X, y, sample_weight))
 
-    @where_classifier_has("predict_proba")
+    @where(_answers_the_likeliest)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes by the estimator, if it has them."""
+        """Probabilities of the classes by the estimator, if it has them and `predict` answers the likeliest class.
+
+        Tools that prefer probabilities would otherwise answer another class than the cheapest one.
+        """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 

@@ -8,25 +8,40 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import refuse_dask_frame, row_weights
-from abstain.estimators.fitting.parameters import Method
+from abstain.estimators.fitting.decide import RejectMixin
+from abstain.estimators.fitting.parameters import Method, where
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
 
 def where_classifier_has(name: str) -> Callable[[Method], Method]:
     """Keep a method where the classifier has one of this name, fitted or not; its type is kept."""
-    decorator: Callable[[Method], Method] = available_if(
-        lambda around: hasattr(getattr(around, "estimator_", around.estimator), name)
-    )
-    return decorator
+    return where(lambda around: hasattr(inner_classifier(around), name))
+
+
+def inner_classifier(around: Any) -> Any:
+    """Return the classifier of an estimator around one: the fitted one, if it is fitted."""
+    return getattr(around, "estimator_", around.estimator)
+
+
+def has_probabilities(classifier: Any) -> bool:
+    """Whether a classifier has probabilities, other than the rough ones of machines of this library.
+
+    Where probabilities are needed, such machines get a sigmoid, as others without probabilities do.
+    """
+    inner = getattr(classifier, "classifiers", (classifier,))[0]  # one for each fold
+    while hasattr(inner, "steps") or isinstance(inner, BaseSearchCV | FrozenEstimator | AroundClassifier):
+        inner = inner.steps[-1][1] if hasattr(inner, "steps") else inner.estimator
+    return hasattr(classifier, "predict_proba") and not isinstance(inner, RejectMixin)
 
 
 class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -21,6 +21,7 @@ from abstain.compressed import check_indices
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import Proof, warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
+from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.tags import ClassTagsMixin
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
@@ -104,6 +105,11 @@ class ProvenMixin(FittedMixin):
     duality_gap_: float = fitted("proof.gap", "The primal minus the dual value, relative to the primal value.")
     status_: str = fitted("proof.status", "How the solver ended.")
     n_iter_: int = fitted("proof.iterations", "The number of iterations of the solver.")
+
+
+def _tells_probabilities(estimator: Any) -> bool:
+    fitted = vars(estimator).get("_fitted_")
+    return vars(estimator).get("costs") is not None if fitted is None else fitted.rule.readout.known
 
 
 class RejectMixin(ClassTagsMixin, FittedMixin):
@@ -215,6 +221,31 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
         ndarray of bool, shape (n_samples, n_classes)
         """
         return self._applied(lambda rule, score: rule.included(score, include), X, row_costs)
+
+    @where(_tells_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Rough probability of each class, in the order of `classes_`: ``decide(X).probability``.
+
+        ::
+
+            two classes    P(classes_[1]) = 1 / (1 + exp(-u f)),   f the score, u the log-odds per unit of score
+            more           straight lines in the scores between the points where the cheapest action changes
+
+        The loss makes them exact, at best, where the cheapest action changes. With ``cuts="tuned"`` they are fitted to
+        held-out scores. For any other use calibrate them: ``CalibratedClassifierCV(clf)``. The class that `predict`
+        answers need not be the likeliest one, because it also depends on the costs. Without costs, the score says
+        nothing of probabilities, and there is no such method.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to judge.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes); a dask array for a dask array
+        """
+        return self._applied(lambda rule, score: rule.readout.probabilities(score), X, None)
 
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of every action.

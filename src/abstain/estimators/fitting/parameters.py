@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.metaestimators import available_if
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
@@ -20,6 +21,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def checked_first(*, nested: bool = False) -> Callable[[Method], Method]:
     """Check the parameters before a fit as scikit-learn does, those of `nested` estimators too; the type is kept."""
     decorator: Callable[[Method], Method] = _fit_context(prefer_skip_nested_validation=not nested)
+    return decorator
+
+
+def where(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Keep a method where a check of the estimator holds; its type is kept."""
+    decorator: Callable[[Method], Method] = available_if(check)
     return decorator
 
 

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import computed, is_dask, row_weights
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
+from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.training import fit_labels
-from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
+from abstain.estimators.wrapping import AroundClassifier, has_probabilities, inner_classifier, where_classifier_has
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
@@ -86,7 +87,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         machine: ResponseMachine = fitted.machine
         if machine.method == "predict_proba":
             return None  # the rule computes it from the logarithms
-        if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
+        if fitted.rule.costs is None or not has_probabilities(machine.classifier):
             return np.full((len(score), len(fitted.rule.labels.classes)), np.nan)
         return np.asarray(computed(_probabilities("predict_proba", machine.classifier, X)), dtype=np.float64)
 
@@ -118,7 +119,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         cuts = np.array([*bound.cuts.values()])
         return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
-    @where_classifier_has("predict_proba")
+    @where(lambda around: has_probabilities(inner_classifier(around)))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
         return _probabilities("predict_proba", self._now.machine.classifier, X)

@@ -22,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from abstain.estimators.fitting.splitting import Groups, held_out_rows, parts_of, splitter
 from abstain.estimators.threshold.fitted_rejector import Tuned, tuned
+from abstain.estimators.wrapping import has_probabilities
 from abstain.labels import NO_CLASS, Labels
 from abstain.machines.cross_machine import ClassCalibration, CrossMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -190,7 +191,7 @@ class Fitting:
         the sigmoid is fitted on the rows given.
         """
         probabilities = self.request.method.needs_probabilities
-        if probabilities and not hasattr(given, "predict_proba"):
+        if probabilities and not has_probabilities(given):
             if hasattr(given, "classes_"):
                 given = CalibratedClassifierCV(FrozenEstimator(given))
             else:

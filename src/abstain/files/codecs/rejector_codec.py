@@ -11,6 +11,7 @@ from abstain.arguments import warn_caller
 from abstain.estimators.threshold.fitted_rejector import Tuned, labels_for, tuned
 from abstain.estimators.threshold.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold.threshold import ThresholdRejector
+from abstain.estimators.wrapping import has_probabilities
 from abstain.files.codecs.rule_codec import check_same, rule_state
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
@@ -41,7 +42,7 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     machine, by_row, cuts = fitted.machine, isinstance(rule.decider, PerRow), _cuts(rule)
     again = _tuned(estimator, rule.labels.classes, machine.classifier, rows, cuts, held_out=held_out, by_row=by_row)
     check_same(again.rule, rule)
-    wanted = Request.of(estimator, by_row=by_row).method.needs_probabilities and not hasattr(given, "predict_proba")
+    wanted = Request.of(estimator, by_row=by_row).method.needs_probabilities and not has_probabilities(given)
     refuse(given is not machine.classifier and not wanted, "it has a sigmoid that its parameters do not call for.")
     if (again.machine.method, again.error_bound) != (machine.method, bound):
         raise ModelFileError("its score or its bound on the error does not match its parameters.")
@@ -112,7 +113,7 @@ def _tuned(
     request = Request.of(estimator, by_row=by_row)
     refuse(rows is None and request.needs_rows, "its parameters need rows that it does not have.")
     probabilities = request.method.needs_probabilities
-    if probabilities and not hasattr(classifier, "predict_proba"):
+    if probabilities and not has_probabilities(classifier):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
     machine = ResponseMachine.of(classifier, probabilities=probabilities)
     labels = labels_for(estimator, request, np.repeat(classes, 2))
