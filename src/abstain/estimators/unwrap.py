@@ -266,10 +266,6 @@ class FittedClassifier:
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 
-    def positive_score(self, X: Any, cut: float) -> tuple[NDArray[np.float64], float]:
-        """Return the score and the cut, given for `score`, oriented to the positive class."""
-        return self.towards_positive(self.score(X), cut)
-
     def towards_positive(self, score: NDArray[np.float64], cut: float) -> tuple[NDArray[np.float64], float]:
         """Orient scores and their cut to the positive class.
 

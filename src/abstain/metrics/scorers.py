@@ -62,7 +62,7 @@ class RejectScorer:
                 raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(fitted.classes)}.")
             return float(area(y_true, fitted.score(X), sample_weight=weight, classes=fitted.classes))
         own = fitted.even_cut if self.cut is None else fitted.orientation * self.cut
-        score, cut = fitted.positive_score(X, own)
+        score, cut = fitted.towards_positive(fitted.score(X), own)
         return float(area(y_true, score, cut=cut, pos_label=fitted.positive, sample_weight=weight))
 
     def _of_predictions(

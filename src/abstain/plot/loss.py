@@ -125,7 +125,7 @@ class LossDisplay(Display):
                 "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit the "
                 "machine with costs."
             )
-        score = fitted.score(X) if several else fitted.positive_score(X, fitted.cut)[0]
+        score = fitted.score(X) if several else fitted.towards_positive(fitted.score(X), fitted.cut)[0]
         return cls.from_predictions(y, score, fitted.costs, pos_label=fitted.positive, **options)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:

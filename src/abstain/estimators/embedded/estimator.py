@@ -15,10 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from abstain.compressed import checked_rows
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
-from abstain.estimators.fitting.checked_rows import checked_rows
 from abstain.estimators.fitting.decide import fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, checked_first, with_parameters

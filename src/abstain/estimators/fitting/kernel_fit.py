@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from abstain.compressed import checked_rows
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.checked_rows import checked_rows
 from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, read_only
 from abstain.estimators.fitting.pair_fit import Fits, fitted_classes, fitted_pairs
 from abstain.estimators.fitting.solving import Posed, solved

@@ -16,17 +16,13 @@ POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
+# keeps a method where a check of the estimator holds; its type is kept
+where: Callable[[Callable[[Any], bool]], Callable[[Method], Method]] = available_if
 
 
 def checked_first(*, nested: bool = False) -> Callable[[Method], Method]:
     """Check the parameters before a fit as scikit-learn does, those of `nested` estimators too; the type is kept."""
     decorator: Callable[[Method], Method] = _fit_context(prefer_skip_nested_validation=not nested)
-    return decorator
-
-
-def where(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Keep a method where a check of the estimator holds; its type is kept."""
-    decorator: Callable[[Method], Method] = available_if(check)
     return decorator
 
 

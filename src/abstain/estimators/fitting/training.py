@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import checked_costs, row_weights, significant
+from abstain.compressed import checked_rows
 from abstain.costs.per_row import row_table, warn_if_never
 from abstain.costs.table import CostTable
 from abstain.dual.problem import DualProblem, Loss, Task, tasks
-from abstain.estimators.fitting.checked_rows import checked_rows
 from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel
 from abstain.kernels import Kernel, Matrix
 from abstain.labels import Labels, warn_if_assumed

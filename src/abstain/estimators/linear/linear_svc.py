@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.arguments import is_dask, refuse_dask_frame
-from abstain.estimators.fitting.checked_rows import checked_rows
+from abstain.compressed import checked_rows
 from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, checked_first, with_parameters

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from abstain.estimators.fitting.checked_rows import checked_rows
+from abstain.compressed import checked_rows
 from abstain.estimators.fitting.decide import FittedMixin, fitted
 from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from abstain.arguments import is_dask, refuse_dask, row_weights, warn_caller
+from abstain.compressed import checked_rows
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.checked_rows import checked_rows
 from abstain.estimators.fitting.decide import ProvenMixin, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
