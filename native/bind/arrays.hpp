@@ -53,16 +53,19 @@ inline const char* word(Status status, const char* converged = "optimal") {
     return "";
 }
 
-// Runs the core without the lock; takes it every 20 ms for Python's signals and the progress report.
+// Runs the core without the lock; takes it every 20 ms for Python's signals and the progress report, which is not called
+// again once it has asked to finish.
 template <class Work> auto without_lock(const nb::object& report, double seconds, Work&& work) {
     make_room_for_exceptions();
     std::optional<nb::python_error> error;
+    bool finish = false;
     Watch watch(
         [&](Index iterations, double violation) {
             nb::gil_scoped_acquire lock;
             try {
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                const bool finish = !report.is_none() && nb::cast<bool>(nb::bool_(report(iterations, violation)));
+                if (report.is_none()) return Watch::Answer::go_on;
+                finish = finish || nb::cast<bool>(nb::bool_(report(iterations, violation)));
                 return finish ? Watch::Answer::finish : Watch::Answer::go_on;
             } catch (nb::python_error& raised) {
                 error.emplace(std::move(raised));

@@ -46,7 +46,7 @@ def command(given: Given) -> None:
     if not drawn:
         warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
     elif judged < drawn:
-        warned.append(f"{drawn - judged} of {drawn} audited rows have no verdict; the intervals leave them out.")
+        warned.append(f"{drawn - judged} of {drawn} audited rows have no usable verdict; the intervals leave them out.")
     if error is not None:
         value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
         said.append(f"{error['wrong']} of {judged} audited answers are wrong: {value} of all, {sure} {low} and {high}.")

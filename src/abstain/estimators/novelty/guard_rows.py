@@ -170,7 +170,9 @@ def unsearched(fitted: Any) -> Any:
     if isinstance(fitted, ThresholdRejector):
         return unsearched(fitted.estimator_)
     if isinstance(fitted, RejectSVCCV):
-        return _with_found(RejectSVC, fitted, {"C": fitted.C_, "gamma": fitted.gamma_, "kernel": fitted.kernel_})
+        width = {} if np.isnan(fitted.gamma_) else {"gamma": fitted.gamma_}
+        found = {"C": fitted.C_, "kernel": fitted.kernel_} | width
+        return _with_found(RejectSVC, fitted, found)
     if isinstance(fitted, LinearRejectSVCCV):
         return _with_found(LinearRejectSVC, fitted, {"C": fitted.C_})
     return clone(fitted)
@@ -180,7 +182,6 @@ def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
     if fitted.time_limit is not None:
         found["time_limit"] = LAST_FIT * fitted.time_limit
     known = plain().get_params(deep=False)
-    found = {name: value for name, value in found.items() if not np.isnan(value)}  # kernels without gamma
     same = {name: value for name, value in fitted.get_params(deep=False).items() if name in known}
     made = clone(plain(**same | found))
     if routing_enabled():

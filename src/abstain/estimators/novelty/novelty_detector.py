@@ -164,7 +164,8 @@ class FittedDetector:
         residuals, widest, middle, spread = self._single
         z = self.columns.standardised(X, np.float32)
         eps = (z.shape[1] + 4) * float(np.finfo(np.float32).eps)
-        residual = residuals @ z.T  # columns together, for the largest of each row
+        with np.errstate(invalid="ignore"):  # rows that are no numbers are unsure
+            residual = residuals @ z.T  # columns together, for the largest of each row
         largest = np.maximum(residual.max(axis=0), -residual.min(axis=0))
         largest += eps * widest * np.sqrt(np.einsum("ij,ij->i", z, z))
         z.clip(-FAR, FAR, out=z)
