@@ -88,7 +88,8 @@ class Kernel:
 
     def __post_init__(self) -> None:
         if self.name not in KERNELS:
-            raise ValueError(f"kernel={self.name!r} must be one of {', '.join(KERNELS)}.")
+            way = "; RejectSVCCV chooses between rbf and laplacian" if self.name == "auto" else ""
+            raise ValueError(f"kernel={self.name!r} must be one of {', '.join(KERNELS)}{way}.")
         object.__setattr__(self, "gamma", positive_number("gamma", self.gamma))
         object.__setattr__(self, "coef0", real_number("coef0", self.coef0))
         if math.isinf(self.coef0):

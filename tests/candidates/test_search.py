@@ -176,6 +176,7 @@ def test_folds_that_train_on_one_class_are_an_error():
     [
         ({"machines": "svm"}, "must be a sequence of names"),
         ({"machines": ()}, "must be a sequence of names"),
+        ({"svm": LogisticRegression()}, "must be a RejectSVCCV"),
         ({"machines": ("logistic", "tree")}, "has 'tree', which is none of"),
         ({"time_limit": -1}, "time_limit=-1 must be positive"),
         ({"time_limit": "1"}, "time_limit='1' must be a real number"),

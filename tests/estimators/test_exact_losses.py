@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import abstain.arguments
 from abstain import Costs, LinearRejectSVC, RejectSVC
+from abstain.dual import certificate, parts
 
 E = np.longdouble
 C = 9e7
@@ -106,6 +108,41 @@ def test_the_reported_gap_is_that_of_the_stated_costs(name, factor, costs):
 def test_it_is_so_with_costs_of_rows(name, costs):
     reported, true = gaps(name, costs, by_row=True)
     assert true <= 1.01 * reported + 1e-9
+
+
+def weighted_gaps(clf, ratio):
+    """The reported gap and the true one of two rows, one of which counts `ratio` times as much."""
+    rows, weight, losses = np.array([[1e-3], [2e-3]]), np.array([ratio**-0.5, ratio**0.5]), exact((1.3, 3.4, 0.3))
+    clf = clone(clf).set_params(costs=Costs(1.3, 3.4, 0.3), C=1.0).fit(rows, [0, 1], sample_weight=weight)
+    near = np.exp(-E(clf.gamma) * E(1e-3) ** (2 if clf.kernel == "rbf" else 1))
+    K, beta = np.array([[1, near], [near, 1]]), np.zeros(2, dtype=E)
+    beta[clf.support_] = clf.dual_coef_[0]
+    score, half = K @ beta + E(clf.intercept_[0]), beta @ K @ beta / 2
+    g, loss, dual = np.abs(beta), E(0), E(0)
+    for y, f, own, s in zip((-1, 1), score, g, weight.astype(E), strict=True):
+        left = own
+        for knot, _, bend in reversed(losses[y]):
+            loss += s * bend * max(knot - y * f, E(0))
+            dual += knot * min(left, s * bend)
+            left -= min(left, s * bend)
+    return clf.duality_gap_, float((loss + half - (dual - half)) / (loss + half))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of the last two
+@pytest.mark.parametrize("ratio", [1e6, 1e9, 1e12, 1e15, 1e18])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_the_gap_counts_what_the_rounding_of_a_knot_hides_of_a_heavy_row(kernel, ratio):
+    reported, true = weighted_gaps(RejectSVC(kernel=kernel, gamma=1.0), ratio)
+    assert true <= 1.01 * reported + 1e-9
+    assert ratio > 1e9 or reported < 1e-5
+
+
+def test_without_the_rounding_of_knots_the_gap_of_a_heavy_row_is_hidden(monkeypatch):
+    """The control."""
+    for module in (certificate, parts):
+        monkeypatch.setattr(module, "largest_knot", lambda _: 0.0)
+    hidden = [weighted_gaps(RejectSVC(kernel=kernel, gamma=1.0), 1e15) for kernel in ("rbf", "laplacian")]
+    assert any(true > 5 * reported for reported, true in hidden)
 
 
 def test_costs_rounded_to_13_digits_would_hide_most_of_the_gap(monkeypatch):

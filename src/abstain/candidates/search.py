@@ -131,7 +131,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         groups: ArrayLike | None = None,
         row_costs: Any = None,
     ) -> Self:
-        """Choose and fit; `groups` are kept in one fold each, and weights and `row_costs` are as in `RejectSVC.fit`."""
+        """Choose and fit; `groups` are kept in one fold each, weights and `row_costs` are as in `RejectSVCCV.fit`."""
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
@@ -201,6 +201,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             positive_number("time_limit", self.time_limit)
         if isinstance(self.cv, Integral) and self.cv < 2:
             raise ValueError(f"cv={self.cv!r} must be at least 2 folds, or a splitter.")
+        if self.svm is not None and not isinstance(self.svm, RejectSVCCV):
+            raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
 
     def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, **kernel: Any) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.

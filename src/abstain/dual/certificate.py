@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.kernels import size_of_rows
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import LossTable
 
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
@@ -113,18 +114,25 @@ def score_rounding(
 
     ::
 
-        error of F_i  ~  root_i (eps_k ((1 + s_i) |beta root|_2 + |beta root s|_2) + eps 1/2 |beta root|_1)
+        error of F_i ~ root_i (eps_k ((1 + s_i) |beta root|_2 + |beta root s|_2) + eps 1/2 |beta root|_1) + eps/10 |knot|
 
     where |k(x_i, x_j)| <= root_i root_j, and s_i + s_j bounds the relative rounding of the value by its exponent. Sums
     of independent roundings grow like the root of the sum of squares. The running sum, which is rounded too, reaches
-    1/2 |beta root|_1 if one class is summed before the other.
+    1/2 |beta root|_1 if one class is summed before the other. The largest knot and scores near it are rounded too, by at
+    most eps |knot|, without the factor of ten in `rounding`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = magnitudes(problem)
         products = beta * root
         values = (1.0 + exponent) * _length(products) + _length(products * exponent)
         values *= float(np.finfo(precision).eps)
-        return np.asarray(root * (values + 0.5 * sys.float_info.epsilon * np.abs(products).sum()))
+        rounded = 0.1 * sys.float_info.epsilon * largest_knot(problem.loss)
+        return np.asarray(root * (values + 0.5 * sys.float_info.epsilon * np.abs(products).sum()) + rounded)
+
+
+def largest_knot(loss: MarginLoss | LossTable) -> float:
+    """Return the largest absolute knot of a loss."""
+    return float(np.abs(loss.tables()[0]).max(initial=0.0))
 
 
 def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.float64] | None = None) -> float:
@@ -143,7 +151,8 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
 
 
 def _length(vector: NDArray[np.float64]) -> float:
-    return math.sqrt(vector @ vector)
+    square = float(vector @ vector)
+    return math.sqrt(square) if square < math.inf else float(np.abs(vector).sum())  # no less, where squares overflow
 
 
 def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:

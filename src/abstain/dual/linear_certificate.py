@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from abstain.arguments import one_blas_thread
-from abstain.dual.certificate import Certificate
+from abstain.dual.certificate import Certificate, largest_knot
 from abstain.dual.problem import RowLosses
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss
@@ -152,6 +152,8 @@ class LinearSums:
         The sums of w_i loss_i and of phi_i.
     reach : float
         The sum of w_i^2 |x_i - c|^2.
+    bend : float
+        The sum of w_i^2 knot^2, of the largest knot.
     expansion : float64 array of shape (d,)
         The sum of y_i gamma_i (x_i - c).
     steepest : float
@@ -161,6 +163,7 @@ class LinearSums:
     losses: float
     duals: float
     reach: float
+    bend: float
     expansion: NDArray[np.float64]
     steepest: float
 
@@ -169,6 +172,7 @@ class LinearSums:
             self.losses + other.losses,
             self.duals + other.duals,
             self.reach + other.reach,
+            self.bend + other.bend,
             self.expansion + other.expansion,
             max(self.steepest, other.steepest),
         )
@@ -186,8 +190,8 @@ class LinearSums:
             dual = self.duals - 0.5 * float(self.expansion @ best)
             if not 0.0 < dual < np.inf:  # gamma = 0 is better, or there was an overflow
                 dual, best = 0.0, np.zeros_like(best)
-            # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
-            off = math.sqrt(w @ w) * self.steepest * math.sqrt(self.reach)
+            # a score is off by about eps (|x - c| |w| + |knot| / 10), a loss by its weight and steepest slope times that
+            off = self.steepest * (math.sqrt(w @ w) * math.sqrt(self.reach) + 0.1 * math.sqrt(self.bend))
             hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
             gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
             relative = gap / max(abs(primal), sys.float_info.min)
@@ -213,7 +217,8 @@ def linear_sums(
             of_rows = problem.weight[rows] * problem.loss.take(rows).value(sign, sign * scores[rows])
             losses += of_rows.reshape(count, -1).sum(axis=1)
         duals = problem.loss.dual_value(problem.sign, gamma, problem.weight).reshape(count, -1).sum(axis=1)
-    numbers = zip(losses.tolist(), duals.tolist(), reach, totals, strict=True)
+        squares = np.square(problem.weight * largest_knot(problem.loss)).reshape(count, -1).sum(axis=1)
+    numbers = zip(losses.tolist(), duals.tolist(), reach, squares.tolist(), totals, strict=True)
     return [LinearSums(*each, problem.loss.steepest) for each in numbers]
 
 

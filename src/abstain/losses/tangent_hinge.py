@@ -136,7 +136,10 @@ def tangent_hinge(log_odds: Sequence[float], cut: float | None = None) -> Margin
     """
     t = np.array([real_number("log_odds", value) for value in log_odds])
     if not len(t) or (np.diff(t) <= 0).any() or np.abs(t).max() > LARGEST_LOG_ODDS:
-        raise ValueError(f"log_odds={list(log_odds)} must be strictly increasing, at least one, and within +-700.")
+        raise ValueError(
+            f"log_odds={list(log_odds)} must be strictly increasing, at least one, and within +-700. Log-odds of costs "
+            "are logarithms of their quotients: if they come from costs, state costs whose quotients are below 1e300."
+        )
     thresholds = Thresholds(t[0], t[-1])
     # Tangents whose slopes are equal in floating point, in either class, count as one.
     t = t[np.concatenate([[True], (np.diff(expit(t)) > 0) & (np.diff(expit(-t)) < 0)])]

@@ -62,8 +62,10 @@ class Decisions:
     costs : CostTable or None, default=None
         The costs, with the actions that were chosen from.
     probability : ndarray of float64, shape (n, n_classes), or None, default=None
-        The probability of each class that the expected costs follow from, with their accuracy: good near the
-        thresholds. None if the scores have no probability scale; nan for novel rows.
+        The probability of each class, with the accuracy of the expected costs: good near the thresholds. The expected
+        costs follow from it, except for machines of several classes that decide by a threshold on each score: those
+        have the probability that each score gives to its class by itself, and these need not sum to 1; here they do.
+        None if the scores have no probability scale; nan for novel rows.
     """
 
     label: NDArray[Any]

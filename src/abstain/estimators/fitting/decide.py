@@ -232,8 +232,9 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
 
         The loss makes them exact, at best, where the cheapest action changes. With ``cuts="tuned"`` they are fitted to
         held-out scores. For any other use calibrate them: ``CalibratedClassifierCV(clf)``. The class that `predict`
-        answers need not be the likeliest one, because it also depends on the costs. Without costs, the score says
-        nothing of probabilities, and there is no such method.
+        answers need not be the likeliest one, because it also depends on the costs; and machines of several classes
+        that decide by a threshold on each score do so before the probabilities are made to sum to 1. Without costs,
+        the score says nothing of probabilities, and there is no such method.
 
         Parameters
         ----------

@@ -93,7 +93,9 @@ class SearchMixin:
         y : array-like of shape (n_samples,)
             Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, both in the fits and in the mean costs.
+            Weights of the rows, both in the fits and in the mean costs. How far thresholds are tuned depends on the
+            number of rows, not on their weight: with ``cuts="tuned"`` a weight of 2 is not quite a row that is there
+            twice.
         groups : array-like of shape (n_samples,), default=None
             Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
