@@ -114,12 +114,12 @@ def score_rounding(
 
     ::
 
-        error of F_i ~ root_i (eps_k ((1 + s_i) |beta root|_2 + |beta root s|_2) + eps 1/2 |beta root|_1) + eps/10 |knot|
+        error of F_i ~ root_i(eps_k ((1 + s_i) |beta root|_2 + |beta root s|_2) + eps 1/2 |beta root|_1) + eps/10 |knot|
 
     where |k(x_i, x_j)| <= root_i root_j, and s_i + s_j bounds the relative rounding of the value by its exponent. Sums
     of independent roundings grow like the root of the sum of squares. The running sum, which is rounded too, reaches
-    1/2 |beta root|_1 if one class is summed before the other. The largest knot and scores near it are rounded too, by at
-    most eps |knot|, without the factor of ten in `rounding`.
+    1/2 |beta root|_1 if one class is summed before the other. The largest knot and scores near it are rounded too, at
+    most by eps |knot|, without the factor of ten in `rounding`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = magnitudes(problem)

@@ -190,7 +190,7 @@ class LinearSums:
             dual = self.duals - 0.5 * float(self.expansion @ best)
             if not 0.0 < dual < np.inf:  # gamma = 0 is better, or there was an overflow
                 dual, best = 0.0, np.zeros_like(best)
-            # a score is off by about eps (|x - c| |w| + |knot| / 10), a loss by its weight and steepest slope times that
+            # a score is off by about eps (|x - c| |w| + |knot|/10), a loss by its weight and steepest slope times that
             off = self.steepest * (math.sqrt(w @ w) * math.sqrt(self.reach) + 0.1 * math.sqrt(self.bend))
             hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
             gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
