@@ -125,10 +125,10 @@ class Rows:
         pace = (time.monotonic() - began) / (number * len(train))
         return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
 
-    def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
+    def costs_of(self, probabilities: Sequence[NDArray[np.float64]], folds: Any = slice(None)) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
-        folds = zip(probabilities, map(np.flatnonzero, self.splits.tests), strict=True)
-        return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in folds]
+        tested = zip(probabilities, map(np.flatnonzero, self.splits.tests[folds]), strict=True)
+        return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in tested]
 
     def blind(self, reject_label: Any) -> Trials:
         """The mean costs of each action for all rows alike, on the test rows of each fold."""
@@ -177,7 +177,9 @@ def _late(machine: Machine, end: float, fits: int) -> Late:
     return lambda number: time.monotonic() >= (share if number >= first else end)
 
 
-def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool) -> Trials:
+def tuned(
+    name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool, keep: bool = False
+) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
 
     Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
@@ -189,6 +191,7 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
     threads = n_jobs if len(rows.y) >= FOREST_THREADS else None
     shared = {"random_state": seed} | ({"n_jobs": threads} if machine.takes_n_jobs else {})
     held_out: dict[int, list[NDArray[np.float64]]] = {}
+    said: dict[int, list[NDArray[np.float64]]] = {}
     views = views_of(folds, rows.splits.shared)
     views |= ~views.any(axis=1, keepdims=True)
     going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
@@ -202,9 +205,12 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
             for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=done > 0):
                 paces[at] = pace
                 for stage, own in enumerate(found):
-                    costs[at, stage] = rows.costs_of(rows.sigmoids(own) if machine.sigmoid else own)
+                    final = rows.sigmoids(own) if machine.sigmoid else own
+                    costs[at, stage] = rows.costs_of(final)
                     if machine.sigmoid and not short:
                         held_out[at] = own
+                    if keep:
+                        said[at * stages + stage] = final
                 line.report(done := done + 1)
             tried = np.isfinite(costs[:, :, 0])
             if machine.stages or not short:
@@ -223,7 +229,7 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
         )
     every = n * stages
     left = kept.reshape(every, len(views))
-    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out)
+    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out, said)
 
 
 def _fits(

@@ -22,7 +22,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-SVM, LAPLACIAN, BEST, AUTO, NOTHING = "svm", "laplacian", "best", "auto", "nothing"
+SVM, LAPLACIAN, BEST, AUTO, NOTHING, AVERAGE = "svm", "laplacian", "best", "auto", "nothing", "average"
 SVMS: dict[str, dict[str, str]] = {SVM: {}, LAPLACIAN: {"kernel": "laplacian"}}  # parameters of the svm that is tried
 # Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
 # of the rows. Placed on tables of other sizes: experiments/decision-quality/limits.py.
@@ -174,10 +174,10 @@ CHOICES = (*SVMS, *NAMES[1:])  # those that "best" chooses among, in the order i
 
 
 def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
-    """Return the machines that are tried on n rows: few and fast ones."""
+    """Return the machines that are tried on n rows, few and fast ones, and whether they are averaged."""
     svm = n < WITHOUT_SVM
     wanted = ((SVM, svm), (LAPLACIAN, svm), ("logistic", not svm), ("boosting", n >= BOOSTED and not sparse))
-    return tuple(name for name, used in wanted if used)
+    return (*(name for name, used in wanted if used), *((AVERAGE,) if svm else ()))
 
 
 def machine_of(classifier: Any) -> tuple[str, dict[str, Any]] | None:

@@ -19,9 +19,10 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
 
 from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
+from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
-from abstain.candidates.last_fit import last_fit, whole_folds
-from abstain.candidates.machines import AUTO, CHOICES, MACHINES, SVMS, auto_machines
+from abstain.candidates.last_fit import around, last_fit, whole_folds
+from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHING, SVMS, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
@@ -158,6 +159,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if sigmoid:
             whole_folds(rows.splits)
         _warn_of_one_fold(splits)
+        averaging = AVERAGE in names
+        names = tuple(name for name in names if name != AVERAGE)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, machines = list[Trials](), dict[str, Any]()
         for at, name in enumerate(names):
@@ -165,11 +168,15 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             limit = None if left is None else max(0.001, left) / (len(names) - at)
             if name in SVMS:
                 own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                machines[name] = self._fitted_svm(X, label, own, cv, limit, **SVMS[name])
-                found.append(replace(trials_of(machines[name]).on(used), name=name))
+                scored: list[Any] | None = [] if averaging else None
+                machines[name] = self._fitted_svm(X, label, own, cv, limit, scored, **SVMS[name])
+                found.append(replace(trials_of(machines[name], scored or ()).on(used), name=name))
             else:
-                found.append(tuned(name, rows, limit=limit, **shared))
-        chosen = Choice.of(found, kept.shared).chosen
+                found.append(tuned(name, rows, limit=limit, keep=averaging, **shared))
+        if averaging:
+            found = [*found, self._averaged(found, rows)]
+        choice = Choice.of(found, kept.shared)
+        chosen = choice.chosen
         if chosen.name in MACHINES and np.isnan(chosen.least):
             warnings.warn(
                 f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
@@ -177,17 +184,29 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        machine = machines.get(chosen.name)
-        if machine is None:
+        named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
+        wanted = [one for one in choice.trials if one.name in (chosen.best if chosen.name == AVERAGE else [chosen.name])]
+        for at, one in enumerate(wanted):
+            if one.name in machines:
+                continue
             with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
-                machine = last_fit(chosen, rows, left, self.random_state, named_costs)
+                left = None if left is None else left / (len(wanted) - at)
+                machines[one.name] = last_fit(one, rows, left, self.random_state, named_costs)
+        if chosen.name == AVERAGE:
+            parts = {one.name: machines[one.name] for one in wanted}
+            parts = {name: one if name in SVMS else one.estimator_ for name, one in parts.items()}
+            machines[AVERAGE] = around(MachineAverage.of(parts), rows, named_costs)
+        machine = machines[chosen.name]
         own = machine._now  # noqa: SLF001 (of this library)
+        found = [replace(one, said={}) for one in found]
         every = Choice.of([rows.blind(own.rule.labels.reject_label), *found], kept.shared)
         choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
         self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
         return self
+
+    def _averaged(self, found: list[Trials], rows: Rows) -> Trials:
+        return averaged([one for one in found if one.name != NOTHING], rows)
 
     def _check_parameters(self) -> None:
         given = self.machines
@@ -195,8 +214,10 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             given = CHOICES
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
-        if unknown := [name for name in names if name not in {*SVMS, *MACHINES}]:
-            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*SVMS, *MACHINES]}.")
+        if unknown := [name for name in names if name not in {*SVMS, *MACHINES, AVERAGE}]:
+            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*SVMS, *MACHINES, AVERAGE]}.")
+        if AVERAGE in names and len({*names} - {AVERAGE, NOTHING}) < 2:
+            raise ValueError(f"machines={given!r} has {AVERAGE!r}, and fewer than two machines to average.")
         if self.time_limit is not None:
             positive_number("time_limit", self.time_limit)
         if isinstance(self.cv, Integral) and self.cv < 2:
@@ -204,7 +225,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if self.svm is not None and not isinstance(self.svm, RejectSVCCV):
             raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
 
-    def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, **kernel: Any) -> RejectSVCCV:
+    def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, scored: Any, **kernel: Any) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
@@ -217,9 +238,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             search.set_params(n_jobs=self.n_jobs)
         if whole is not None and limit is not None:
             search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
+        if scored is not None:
+            search._on_scored = lambda *found: scored.append(found)  # noqa: SLF001 (of this library)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search.fit(X, y, **own)
+        vars(search).pop("_on_scored", None)
         for one in caught:
             text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
             warnings.warn(text, one.category, stacklevel=3)
