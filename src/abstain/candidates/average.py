@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
 
     Parameters
     ----------
-    estimators : list of (str, classifier)
+    estimators : sequence of (str, classifier)
         Their names, and classifiers with `predict_proba`.
 
     Attributes
@@ -44,7 +44,9 @@ class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         The classes, sorted.
     """
 
-    def __init__(self, estimators: list[tuple[str, Any]]) -> None:
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"estimators": ["array-like"]}
+
+    def __init__(self, estimators: Sequence[tuple[str, Any]] = ()) -> None:
         self.estimators = estimators
 
     @classmethod
