@@ -21,11 +21,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 
 from abstain.candidates.candidate_costs import Rows
-from abstain.candidates.machines import AVERAGE
+from abstain.candidates.machines import AVERAGE, MACHINES
 from abstain.candidates.trials import Choice, Trials, first_least, views_of
+
+LEAST = 1e-12  # less may be what rounding leaves of 0, and its logarithm is noise
 
 
 class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,9 +82,14 @@ class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
                 setattr(self, name, getattr(parts[0], name))
         return self
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The fitted classifiers by name."""
+        return {name: one for (name, _), one in zip(self.estimators, self.estimators_, strict=True)}
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The mean of the probabilities."""
-        return np.asarray(sum(one.predict_proba(X) for one in self.estimators_) / len(self.estimators_))
+        """The mean of the probabilities; none is below `LEAST`."""
+        return np.maximum(sum(one.predict_proba(X) for one in self.estimators_) / len(self.estimators_), LEAST)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class."""
@@ -100,7 +108,7 @@ def averaged(found: Sequence[Trials], rows: Rows) -> Trials:
     choice, common = Choice.of(found, shared), Choice.common(found)
     at = np.flatnonzero(common)
     costs, kept = np.full((folds + 1, folds), np.nan), np.eye(folds + 1, dtype=bool)
-    parameters: list[dict[str, Any]] = [{}] * (folds + 1)
+    parameters, rejected = [dict[str, Any]()] * (folds + 1), float("nan")
     for view, seen in enumerate(views_of(folds, shared)):
         if view < folds and not common[view]:
             continue
@@ -113,5 +121,18 @@ def averaged(found: Sequence[Trials], rows: Rows) -> Trials:
         tested = [int(rows.splits.tests[fold].astype(bool).sum()) for fold in at]
         if all(each is not None and [len(p) for p in each] == tested for each in said):
             means = [sum(each) / len(found) for each in zip(*said, strict=True)]
-            costs[view, at] = rows.costs_of(means, at)
-    return Trials(AVERAGE, parameters, costs, kept=kept)
+            costs[view, at], rejected = rows.costs_of(means, at), rows.rejected(means, at)  # last those of all folds
+    return Trials(AVERAGE, parameters, costs, kept=kept, rejected=rejected)
+
+
+def machine_of(classifier: Any) -> tuple[str, dict[str, Any]] | None:
+    """The name of the machine that made a classifier, and its tuned parameters; None for other classifiers."""
+    if isinstance(classifier, CalibratedClassifierCV):
+        classifier = classifier.estimator
+    if type(classifier) is MachineAverage:
+        *names, last = [name for name, _ in classifier.estimators]
+        return f"{AVERAGE} of {', '.join(names)} and {last}", {}
+    for name, machine in MACHINES.items():
+        if type(classifier) is type(machine.make()):
+            return name, {key: getattr(classifier, key) for key in machine.candidates[0]}
+    return None

@@ -64,12 +64,17 @@ def zero_one(y: NDArray[Any], pos_label: Any, reject_label: Any) -> Costs:
     return Costs.of_errors(tuple(classes.tolist()), errors, 1.0 - 1.0 / len(classes))
 
 
-def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cost of Bayes' decision on each row, given the probabilities of all classes, (n, n_classes)."""
+def decided(costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return Bayes' decision on each row, given the probabilities of all classes, (n, n_classes)."""
     if costs.n_classes > 2:
-        return costs.of(truth, costs.cheapest(probability))
+        return costs.cheapest(probability)
     with np.errstate(divide="ignore"):
-        return costs.of(truth, costs.levels().decide(logit(probability[:, 1])))
+        return costs.levels().decide(logit(probability[:, 1]))
+
+
+def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of Bayes' decision on each row."""
+    return costs.of(truth, decided(costs, probability))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +134,13 @@ class Rows:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
         tested = zip(probabilities, map(np.flatnonzero, self.splits.tests[folds]), strict=True)
         return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in tested]
+
+    def rejected(self, probabilities: Sequence[NDArray[np.float64]], folds: Any = slice(None)) -> float:
+        """The share of these folds' test rows that Bayes' rule hands on."""
+        tested, hands_on = [np.flatnonzero(test) for test in self.splits.tests[folds]], np.array(self.costs.hands_on)
+        chosen = [decided(self.costs.take(at), p) for p, at in zip(probabilities, tested, strict=True)]
+        weight = None if self.weight is None else self.weights(np.concatenate(tested))
+        return float(np.average(hands_on[np.concatenate(chosen)], weights=weight))
 
     def blind(self, reject_label: Any) -> Trials:
         """The mean costs of each action for all rows alike, on the test rows of each fold."""

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -178,13 +177,3 @@ def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
     svm = n < WITHOUT_SVM
     wanted = ((SVM, svm), (LAPLACIAN, svm), ("logistic", not svm), ("boosting", n >= BOOSTED and not sparse))
     return (*(name for name, used in wanted if used), *((AVERAGE,) if svm else ()))
-
-
-def machine_of(classifier: Any) -> tuple[str, dict[str, Any]] | None:
-    """The name of the machine that made a classifier, and its tuned parameters; None for other classifiers."""
-    if isinstance(classifier, CalibratedClassifierCV):
-        classifier = classifier.estimator
-    for name, machine in MACHINES.items():
-        if type(classifier) is type(machine.make()):
-            return name, {key: getattr(classifier, key) for key in machine.candidates[0]}
-    return None

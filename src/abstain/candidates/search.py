@@ -15,8 +15,9 @@ from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
+from sklearn.utils.validation import validate_data
 
 from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
 from abstain.candidates.average import MachineAverage, averaged
@@ -139,6 +140,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if y is None:
             raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
         X, label = indexable(X, np.asarray(y))
+        if NOTHING in self.machines:  # which reads no feature, and so refuses none
+            check_X_y(X, y, accept_sparse=True, estimator=self)
         names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
         named, stated = (self.pos_label, self.reject_label), self.costs
         stated = zero_one(label, *named) if stated is None and row_costs is None else stated
@@ -250,6 +253,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         return search.set_params(time_limit=self.time_limit)
 
     def _score(self, fitted: Any, X: Any) -> Any:
+        if fitted.choice.chosen.name == NOTHING:
+            validate_data(fitted.estimator.estimator_, X, reset=False, accept_sparse=True)
         with few_threads(number_of_rows(X)):
             return fitted.estimator._score(fitted.own, X)  # noqa: SLF001 (of this library)
 
@@ -260,6 +265,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self.machines if isinstance(self.machines, list | tuple) else ()
+        tags.classifier_tags.poor_score |= {*given} == {NOTHING}
         known = [MACHINES[name] for name in given if name in MACHINES]
         tags.input_tags.sparse = all(one.takes_sparse for one in known)
         tags.input_tags.allow_nan = 0 < len(known) == len(given) and all(

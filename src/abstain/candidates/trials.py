@@ -55,6 +55,8 @@ class Trials:
         The probabilities of each fold's test rows before a sigmoid, of candidates that the last fit needs them of.
     said : dict of int to list of ndarray
         The probabilities of each fold's test rows by which they are decided, of candidates to be averaged.
+    rejected : float
+        The share of held-out rows that the best candidate rejects, of an average; nan for others.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Trials:
     kept: NDArray[np.bool_] | None = None
     held_out: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
     said: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
+    rejected: float = float("nan")
 
     def left(self, fold: int = -1) -> NDArray[np.bool_]:
         """The candidates tried on all folds that are left for the choice that decides a fold, or on all folds."""

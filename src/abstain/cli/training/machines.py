@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from abstain.candidates.machines import AUTO, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
+from abstain.candidates.machines import AUTO, AVERAGE, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError, meant
@@ -109,9 +109,10 @@ def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict
         facts |= {
             "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
             "how to read them": "each is the least of all parameters tried, so they are optimistic; the next line is "
-            "the cost of rows that the choice has not seen",
+            "the cost of rows that the choice has not seen"
+            + ("; an average is taken without comparing it" if choice.chosen.name == AVERAGE else ""),
         }
-    facts |= _compared_with_none(table, costs, choice.cost, getattr(final, "cv_reject_rate_", math.nan))
+    facts |= _compared_with_none(table, costs, choice.cost, getattr(final, "cv_reject_rate_", choice.chosen.rejected))
     return facts | ({"warnings": []} if choice.chosen.name == NOTHING else {})  # which was asked for
 
 

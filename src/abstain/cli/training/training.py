@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from abstain.candidates.machines import AUTO, BEST, LAPLACIAN, SVM, SVMS, machine_of
+from abstain.candidates.average import MachineAverage, machine_of
+from abstain.candidates.machines import AUTO, BEST, LAPLACIAN, SVM, SVMS
 from abstain.cli.exit_codes import DataError, UsageError, meant
 from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
@@ -129,7 +130,9 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
 def machine_facts(machine: Any) -> dict[str, Any]:
     """Facts about a fitted machine, of ours or of another kind."""
     if (found := machine_of(machine)) is not None:
-        return {"machine": found[0], **found[1]}
+        parts = {} if not isinstance(machine, MachineAverage) else machine.parts
+        own = {name: {fact: one for fact, one in machine_facts(part).items() if fact != "machine"} for name, part in parts.items()}
+        return {"machine": found[0], **found[1], **own}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
     kernel = SVM if getattr(machine, "kernel_", machine.kernel) != LAPLACIAN else LAPLACIAN
     facts = {"machine": LINEAR if linear else kernel, "C": getattr(machine, f"C{suffix}")}

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from abstain.candidates.average import LEAST
 from abstain.files.format.errors import no_graph
 from abstain.files.onnx.rules import probability_nodes
-from abstain.files.onnx.scores import TINY, Scoring, log_odds, pair
+from abstain.files.onnx.scores import Scoring, log_odds, pair
 from abstain.rules.readouts import LogOdds, Softmax
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ class AverageScoring:
         share, scores = 1.0 / len(self.parts), [(scoring.score(X), readout) for scoring, readout in self.parts]
         if isinstance(self.parts[0][1], LogOdds):
             both = zip(*(pair(score * float(readout.unit)) for score, readout in scores), strict=True)
-            return log_odds(*(reduce(add, each) * share for each in both))
+            return log_odds(*((reduce(add, each) * share).at_least(LEAST) for each in both))
         said = [probability_nodes(readout, score) for score, readout in scores]
-        return (reduce(add, said) * share).at_least(TINY).apply("Log")
+        return (reduce(add, said) * share).at_least(LEAST).apply("Log")
 
     def steepness(self) -> NDArray[np.float64]:
         """How much the log-odds of two classes, or a probability of several, change at most with each sum."""
