@@ -26,6 +26,7 @@ SIDES, EVEN = Costs(1, 2, 0.3), Costs(reject=0.3)
 GRID = {"Cs": 2, "gammas": 2, "cv": 2}
 LINES = {"Cs": 2, "cv": 2}
 ANY = LogisticRegression()
+AVERAGED = ("svm", "laplacian", "average")
 
 # by name: how it is written in the table, and the estimator; the first of each is the default, as far as it has one
 CASES = {
@@ -71,6 +72,9 @@ CASES = {
         ('Costs(reject=0.3), ("logistic",), cv=2', MachineSearch(EVEN, ("logistic",), cv=2)),
         ('Costs(reject=0.3), ("boosting",), cv=2', MachineSearch(EVEN, ("boosting",), cv=2)),
         ('machines=("forest",), cv=2', MachineSearch(machines=("forest",), cv=2)),
+        ('Costs(reject=0.3), ("laplacian",), cv=2', MachineSearch(EVEN, ("laplacian",), cv=2)),
+        ('Costs(reject=0.3), ("svm", "laplacian", "average"), cv=2', MachineSearch(EVEN, AVERAGED, cv=2)),
+        ('machines=("nothing",), cv=2', MachineSearch(machines=("nothing",), cv=2)),
     ],
     "NoveltyRejector": [
         ("RejectSVC()", NoveltyRejector(RejectSVC(), random_state=0)),

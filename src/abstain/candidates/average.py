@@ -47,6 +47,7 @@ class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         The classes, sorted.
     """
 
+    _fits_row_costs: ClassVar[bool] = True  # so that a ThresholdRejector passes them on
     _parameter_constraints: ClassVar[dict[str, Any]] = {"estimators": ["array-like"]}
 
     def __init__(self, estimators: Sequence[tuple[str, Any]] = ()) -> None:

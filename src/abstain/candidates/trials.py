@@ -213,7 +213,7 @@ def trials_of(search: Any, scored: Sequence[tuple[Grid, Pricing, HeldOutRows]] =
     """The costs of the last round of a fitted `RejectSVCCV`, each pair with Bayes' and with tuned cuts.
 
     Kept is what the search itself chooses, on all rows and without the test rows of each fold: its `best_score_`. With
-    its scored rows, also what it says of them.
+    its scored rows, also what it says of them, if that is known.
     """
     grid: Grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
     tables = [grid.costs] if grid.tuned is None else [grid.costs, grid.tuned]
@@ -227,7 +227,7 @@ def trials_of(search: Any, scored: Sequence[tuple[Grid, Pricing, HeldOutRows]] =
         costs = np.full_like(costs, np.nan)
     found = Trials("svm", grid.params * len(tables), costs, kept=kept)
     for _, pricing, rows in scored:
-        for at in np.flatnonzero(kept.any(axis=1)).tolist():
+        for at in np.flatnonzero(kept.any(axis=1) & pricing.rule.readout.known).tolist():
             said = rows.probabilities(at % last.size, pricing, tune=at >= last.size)
             found.said[at] = [said.get(fold, np.empty(0)) for fold in range(grid.n_splits)]
     return found

@@ -64,13 +64,15 @@ def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
 def test_the_default_tries_few_machines_and_says_what_they_cost(tmp_path, table):
     facts, path = fitted(tmp_path, table)
     costs = facts["least_cross_validated_mean_cost_of_each_machine"]
-    assert list(costs) == ["svm", "laplacian"]
-    assert facts["machine"] == min(costs, key=costs.get)
-    alone = {name: fitted(tmp_path, table, "--machine", name)[0] for name in costs}
+    assert list(costs) == ["svm", "laplacian", "average"]
+    assert facts["machine"] == "average of svm and laplacian"
+    assert 0.0 < facts["held_out_reject_rate"] < 1.0
+    assert facts["svm"]["gamma"] > 0.0
+    alone = {name: fitted(tmp_path, table, "--machine", name)[0] for name in ("svm", "laplacian")}
     for name, own in alone.items():
         assert own["cross_validated_mean_cost"] >= costs[name] - 1e-12
     shown = run("fit", table, *COSTS, "-o", path, "--force").stdout
-    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}" in shown
+    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}, average {costs['average']:.4g}" in shown
     both = fitted(tmp_path, table, "--Cs", "0.5", "--gamma", 0.25)[0]  # options of the svm alone
     assert both["machine"] == "svm"
     assert both["gamma"] == 0.25
