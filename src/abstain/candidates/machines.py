@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 
 SVM, LAPLACIAN, BEST, AUTO, NOTHING, AVERAGE = "svm", "laplacian", "best", "auto", "nothing", "average"
 SVMS: dict[str, dict[str, str]] = {SVM: {}, LAPLACIAN: {"kernel": "laplacian"}}  # parameters of the svm that is tried
-# Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
-# of the rows. Placed on tables of other sizes: experiments/decision-quality/limits.py.
+# Rows from which "auto" averages boosted trees too, and from which it leaves out the svm, whose time grows with the
+# square of the rows. What each costs on how many rows: experiments/decision-quality/average.py.
 BOOSTED, WITHOUT_SVM = 2_000, 20_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
