@@ -59,7 +59,7 @@ class FoundMachine(Fitted):
 
 @with_parameters
 class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose a machine and its parameters by the cross-validated mean cost, then fit it to all rows.
+    """Choose or average machines, their parameters by the cross-validated mean cost, and fit them to all rows.
 
     Parameters
     ----------
@@ -68,9 +68,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         nothing is rejected.
     machines : "auto" or sequence of str, default="auto"
         "svm", "laplacian" (the svm with that kernel), "logistic", "forest" and "boosting": one to tune, or several to
-        choose among, on the same folds. "auto": the svm with both kernels; from 2,000 rows on boosted trees too; from
-        20,000 rows on boosted trees and logistic regression. "nothing" reads no feature and decides all rows alike:
-        the machine to use if ``choice_.doing_nothing`` is not None.
+        choose among, on the same folds. With "average" among them the others are not chosen among: their probabilities
+        are averaged, and Chow's rule decides. "auto": the average of the svm with both kernels; from 2,000 rows on of
+        boosted trees too; from 20,000 rows on the choice between boosted trees and logistic regression. An average
+        needs probabilities, which an svm has at stated costs only; without them, or if time ran out before all
+        machines were tried, a machine is chosen. "nothing" reads no feature and decides all rows alike: the machine to
+        use if ``choice_.doing_nothing`` is not None.
     svm : RejectSVCCV or None
         The search that stands for "svm", and for "laplacian" with that kernel; its costs, labels, folds and time limit
         are set here.
@@ -91,10 +94,10 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     Attributes
     ----------
     best_estimator_ : ThresholdRejector or RejectSVCCV
-        The machine fitted to all rows.
+        The machine fitted to all rows; around the fitted machines (``estimator_.parts``) if they are averaged.
     choice_ : Choice
-        The costs of all candidates: `chosen`, the machine with its parameters (`best`), and `cost`, its cross-validated
-        mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action for all rows
+        The costs of all candidates: `chosen`, the machine or "average" with its parameters (`best`), and `cost`, its
+        cross-validated mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action for all rows
         alike, with its cost, if the machine does not cost less, else None.
     best_score_ : float
         Minus ``choice_.cost``.

@@ -156,10 +156,15 @@ class TestCompare:
         result = run("compare", table, *COSTS, "--folds", 2, "--machine", "boosting,best", "--json")
         assert {rule["rule"] for rule in json.loads(result.stdout)["rules"]} == {"boosting, Chow", "best machine"}
 
+    def test_what_fit_would_write_takes_part(self, table):
+        result = run("compare", table, *COSTS, "--folds", 2, "--machine", "auto,laplacian", "--json")
+        assert result.exit_code == 0, result.output
+        assert {rule["rule"] for rule in json.loads(result.stdout)["rules"]} == {"auto", "double hinge, laplacian"}
+
     def test_an_unknown_machine_is_named(self, table):
         result = run("compare", table, *COSTS, "--machine", "svm,tree")
         assert result.exit_code == 2
-        assert "'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, linear, best" in said(result)
+        assert "'svm,tree': 'tree' must be one of svm, laplacian, logistic, forest, boosting, linear, best, auto" in said(result)
 
     def test_few_rows_are_enough_for_machines_and_an_error_in_words_for_the_rules_of_the_papers(self, tmp_path):
         data = write_table(tmp_path / "data.csv", rows=12)

@@ -50,8 +50,8 @@ def checked_machine(given: Given) -> Given:
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
-    """Return the machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
-    given, names = [name.strip() for name in text.split(",")], (*NAMES, LINEAR, BEST)
+    """Return the machines of `compare`, from a list with commas; "all" stands for svm, logistic, forest and boosting."""
+    given, names = [name.strip() for name in text.split(",")], (*CHOICES, LINEAR, BEST, AUTO)
     if unknown := [name for name in given if name not in (*names, ALL)]:
         known = ", ".join(names)
         raise UsageError(
