@@ -145,7 +145,8 @@ def measured(cell: str) -> dict[str, Any]:
     parts = dict(search.best_estimator_.estimator_.estimators)
     parts = dict(zip(parts, search.best_estimator_.estimator_.estimators_, strict=True))
     said = {name: part.predict_proba(X_test) for name, part in parts.items()}
-    truth, table = truth_and_costs(costs, np.concatenate([y_test, y]), *(named.get(key) for key in ("pos_label", "reject_label")))
+    labels = named.get("pos_label"), named["reject_label"]
+    truth, table = truth_and_costs(costs, np.concatenate([y_test, y]), *labels)
     truth = truth[: len(y_test)]
 
     def cost(p: Any) -> float:
@@ -166,7 +167,8 @@ def measured(cell: str) -> dict[str, Any]:
         chosen = Choice.of(some, rows.splits.shared)
         average = averaged(some, rows)
         both = Choice.of([*some, average], rows.splits.shared)
-        more = both.chosen.costs[-1] - chosen.chosen.costs[chosen.chosen.best_of(np.ones(len(rows.splits.trains), bool))]
+        best = chosen.chosen.best_of(np.ones(len(rows.splits.trains), bool))
+        more = both.chosen.costs[-1] - chosen.chosen.costs[best]
         error = float(more.std(ddof=1) / np.sqrt(len(more)))
         numbers = (alone[chosen.chosen.name], chosen.cost, cost(sum(said[name] for name in names) / len(names)),
                    both.cost, both.chosen.least, float(more.mean()), error)  # fmt: skip
@@ -197,14 +199,17 @@ def summary(found: dict[str, Any]) -> list[dict[str, Any]]:
                 if names in known:
                     numbers = known[names][::2][:2] if rule == "alone" else outcomes(cell, names)[rule]
                     took = [cell["machines"][name][3] for name in names.split("+")]
-                    sets.setdefault(key.split("/")[0], []).append((*numbers, sum(took), max(took), cell["machines"]["svm"][0]))
+                    whole = (*numbers, sum(took), max(took), cell["machines"]["svm"][0])
+                    sets.setdefault(key.split("/")[0], []).append(whole)
             if len(sets) > 1:
-                lines.append({"rows": title, "machines": names, "way": rule} | over_sets([np.array(own) for own in sets.values()]))
+                about = {"rows": title, "machines": names, "way": rule}
+                lines.append(about | over_sets([np.array(own) for own in sets.values()]))
     return lines
 
 
 def over_sets(sets: list[Any]) -> dict[str, Any]:
     """The numbers of some sets: cost, promised, seconds, those of the slowest machine, and the svm's cost, by cell."""
+
     def level(column: Any) -> Any:
         return np.maximum(column, FLOOR)
 

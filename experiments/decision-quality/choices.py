@@ -1,4 +1,4 @@
-"""Measure the choices of the library: which machines are averaged (average.py), and the choice of a kernel (kernels.py).
+"""Measure the choices of the library: the average of machines (average.py) and the choice of a kernel (kernels.py).
 
 ``python choices.py --jobs N`` measures the cells that average.json and kernels.json lack, longest first, each in a
 process of its own with one thread, and writes the files, which the page shows. A cell that takes longer than
@@ -24,8 +24,8 @@ from typing import Any
 FOLDER = Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 
-import average
-import kernels
+import average  # noqa: E402 (after the paths)
+import kernels  # noqa: E402
 
 PARTS = {"average": average, "kernels": kernels}
 EVERY = 20.0  # seconds between two writes
@@ -54,6 +54,44 @@ def work(part: str, cell: str, sender: Any) -> None:
     sender.send(PARTS[part].measured(cell))
 
 
+def run(found: dict[str, dict[str, Any]], left: list[tuple[str, str]], given: Any) -> None:
+    """Measure the cells that are left, the last one first, and write them."""
+    began, last, running = time.monotonic(), time.monotonic(), dict[Any, Any]()
+    context = multiprocessing.get_context("fork")
+    while left or running:
+        while left and len(running) < given.jobs and time.monotonic() - began < 60.0 * given.minutes:
+            part, cell = left.pop()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=work, args=(part, cell, sender))
+            process.start()
+            sender.close()
+            running[receiver] = (process, part, cell, time.monotonic())
+        if not running:
+            break
+        collect(found, running, given.limit)
+        if time.monotonic() - last > EVERY:
+            last = time.monotonic()
+            for part, cells in found.items():
+                write(part, cells)
+
+
+def collect(found: dict[str, dict[str, Any]], running: dict[Any, Any], limit: float) -> None:
+    """Take what was sent, and end processes that take too long."""
+    for receiver in multiprocessing.connection.wait([*running], timeout=1.0):
+        process, part, cell, start = running.pop(receiver)
+        try:
+            found[part][cell] = receiver.recv()
+        except EOFError:
+            print(f"{part} {cell}: failed", file=sys.stderr)
+        process.join()
+        print(f"{part} {cell}: {time.monotonic() - start:.1f} s", file=sys.stderr)
+    for receiver, (process, part, cell, start) in [*running.items()]:
+        if time.monotonic() - start > limit:
+            process.kill()
+            del running[receiver]
+            print(f"{part} {cell}: left out after {limit:g} s", file=sys.stderr)
+
+
 def main() -> None:
     """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -68,35 +106,7 @@ def main() -> None:
     left = sorted((one for one in left if one[1] not in found[one[0]]), key=lambda one: PARTS[one[0]].seconds(one[1]))
     for part in given.only:
         PARTS[part].load([cell for name, cell in left if name == part])  # once, before the processes
-    began, last, running = time.monotonic(), time.monotonic(), dict[Any, Any]()
-    context = multiprocessing.get_context("fork")
-    while left or running:
-        while left and len(running) < given.jobs and time.monotonic() - began < 60.0 * given.minutes:
-            part, cell = left.pop()
-            receiver, sender = context.Pipe(duplex=False)
-            process = context.Process(target=work, args=(part, cell, sender))
-            process.start()
-            sender.close()
-            running[receiver] = (process, part, cell, time.monotonic())
-        if not running:
-            break
-        for receiver in multiprocessing.connection.wait([*running], timeout=1.0):
-            process, part, cell, start = running.pop(receiver)
-            try:
-                found[part][cell] = receiver.recv()
-            except EOFError:
-                print(f"{part} {cell}: failed", file=sys.stderr)
-            process.join()
-            print(f"{part} {cell}: {time.monotonic() - start:.1f} s, {len(left)} left", file=sys.stderr)
-        for receiver, (process, part, cell, start) in [*running.items()]:
-            if time.monotonic() - start > given.limit:
-                process.kill()
-                del running[receiver]
-                print(f"{part} {cell}: left out after {given.limit:g} s", file=sys.stderr)
-        if time.monotonic() - last > EVERY or not (left or running):
-            last = time.monotonic()
-            for part in given.only:
-                write(part, found[part])
+    run(found, left, given)
     for part in given.only:
         write(part, found[part])
 

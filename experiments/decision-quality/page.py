@@ -10,9 +10,9 @@ from figures import rank_picture, relative_picture
 from harness.numbers import with_interval
 from harness.pages import number, run_it, share, table
 from harness.sentences import best_rank, interval, p_value, percent
-from abstain.candidates.machines import BOOSTED, WITHOUT_SVM
-
 from sentences import BAYES, TUNED, promised, rejecting, tuned_cuts
+
+from abstain.candidates.machines import BOOSTED, WITHOUT_SVM
 
 ABOUT = {
     "RejectSVCCV": "the double hinge of these costs, with Bayes' thresholds",
@@ -32,7 +32,8 @@ FIGURES = {"relative.png": relative_picture, "ranks.png": rank_picture}
 def page(results: dict[str, Any]) -> str:
     """README.md."""
     parts = [OPENING, _short(results), _methods(results), _protocol(results), _ranks(results), _pairs(results)]
-    return "\n\n".join([*parts, *_tuned(results), _costs(results), _promises(results), _averages(), _kernels(), _end(results)])
+    parts += [*_tuned(results), _costs(results), _promises(results), _averages(), _kernels()]
+    return "\n\n".join([*parts, _end(results)])
 
 
 OPENING = """# Which machine decides at the least cost?
@@ -240,14 +241,15 @@ rows), letters (vowels) and the MIT-BIH beats (one to three splits, two or three
 one split). Costs are those of the test rows, 8,000 at most, geometric means over sets, ± a standard error over sets; a
 cost below 0.002 counts as that. “Promised” is the cross-validated cost, each fold decided with the parameters that the
 other folds choose; “the cheapest or the average” is whichever has the lower cross-validated cost, and “by a standard
-error” the average unless the cheapest machine is lower by more than that. “Times the slowest” is the CPU time of all of these machines over that of the slowest of them.
+error” the average unless the cheapest machine is lower by more than that. “Times the slowest” is the CPU time of all of
+these machines over that of the slowest of them.
 
 {table(head, rows)}
 
 The average of the svms with the Gaussian and the Laplacian kernel costs less than the cheaper of the two by their
 cross-validated cost, at every size but 32,000 rows, where three sets say little. With boosted trees it costs least from
 1,000 rows on; below, they do not help. An average with logistic regression costs more, because it is much the worst
-machine on half of the sets: an average should be of machines that are all good. To let cross-validation decide whether
+machine on many of the sets: an average should be of machines that are all good. To let cross-validation decide whether
 to average, with or without a standard error in favour of the average, costs more than to average always, except where
 the differences are noise. So `machines="auto"` averages the two svms, from {BOOSTED:,} rows on also boosted trees,
 which take most of the time there. From {WITHOUT_SVM:,} rows on it chooses between logistic regression and boosted

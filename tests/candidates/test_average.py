@@ -107,8 +107,8 @@ def test_the_rows_that_are_judged_have_no_part_in_the_parameters():
 
 def test_repeated_folds_and_folds_that_were_not_tried():
     y, costs = KINDS["two"]
-    found = MachineSearch(costs, ("svm", "logistic", "average"), svm=GRID, cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0))
-    found.fit(X, y)
+    twice = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    found = MachineSearch(costs, ("svm", "logistic", "average"), svm=GRID, cv=twice).fit(X, y)
     assert found.choice_.chosen.name == "average"
     assert np.isfinite(found.best_score_)
     assert found.choice_.chosen.costs.shape == (7, 6)
@@ -118,7 +118,8 @@ def test_groups_row_costs_and_a_second_fit():
     y, _ = KINDS["two"]
     own = np.column_stack([np.ones((len(y), 2)), np.where(np.arange(len(y)) % 2 == 0, 0.02, 0.4)])
     groups = np.arange(len(y)) // 3
-    found = MachineSearch(None, ("svm", "logistic", "average"), svm=GRID, cv=4, pos_label="b").fit(X, y, groups=groups, row_costs=own)
+    found = MachineSearch(None, ("svm", "logistic", "average"), svm=GRID, cv=4, pos_label="b")
+    found.fit(X, y, groups=groups, row_costs=own)
     assert found.choice_.chosen.name == "average"
     p = found.predict_proba(X)
     wanted = np.where(p.min(axis=1) > own[:, 2], found.reject_label_, np.array(["a", "b"])[p.argmax(axis=1)])
@@ -149,7 +150,7 @@ def test_nothing_has_no_part_in_an_average():
 def test_what_is_rejected_is_said():
     y, costs = KINDS["two"]
     found = search(costs, kind=Kept).fit(X, y)
-    trials, rows = found.seen
+    trials, _ = found.seen
     places = [one.best_of(np.ones(4, bool)) for one in Choice.of(trials).trials]
     rejected = []
     for fold in range(4):

@@ -26,7 +26,7 @@ from sklearn.utils import get_tags
 
 from abstain.candidates.candidate_costs import Rows
 from abstain.candidates.machines import AVERAGE, MACHINES
-from abstain.candidates.trials import Choice, Trials, first_least, views_of
+from abstain.candidates.trials import Choice, Trials, views_of
 
 LEAST = 1e-12  # less may be what rounding leaves of 0, and its logarithm is noise
 

@@ -190,9 +190,18 @@ def _late(machine: Machine, end: float, fits: int) -> Late:
 
 
 def tuned(
-    name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool, keep: bool = False
+    name: str,
+    rows: Rows,
+    *,
+    seed: int | None,
+    limit: float | None,
+    n_jobs: int | None,
+    verbose: bool,
+    keep: bool = False,
 ) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
+
+    With `keep`, what all of them say of the held-out rows is kept.
 
     Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
     fits come first, and the best line of the grid is fitted in full: once for each view of the folds.
@@ -237,7 +246,7 @@ def tuned(
             f"{missing} of the {n * stages} candidates of {name!r} count as not tried, because time ran out; raise the "
             "time limit, or use fewer rows.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     every = n * stages
     left = kept.reshape(every, len(views))

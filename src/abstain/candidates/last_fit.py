@@ -67,7 +67,7 @@ def _shorten(classifier: Any, name: str, fewer: int) -> None:
             f"the last fit of {name!r} has {fewer} instead of {wanted} trees, because time ran out; raise the time "
             "limit, or use fewer rows.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

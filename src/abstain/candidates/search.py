@@ -97,8 +97,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         The machine fitted to all rows; around the fitted machines (``estimator_.parts``) if they are averaged.
     choice_ : Choice
         The costs of all candidates: `chosen`, the machine or "average" with its parameters (`best`), and `cost`, its
-        cross-validated mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action for all rows
-        alike, with its cost, if the machine does not cost less, else None.
+        cross-validated mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action
+        for all rows alike, with its cost, if the machine does not cost less, else None.
     best_score_ : float
         Minus ``choice_.cost``.
     classes_, reject_label_ : ndarray of shape (n_classes,), scalar
@@ -165,53 +165,62 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if sigmoid:
             whole_folds(rows.splits)
         _warn_of_one_fold(splits)
+        searches: dict[str, Any] = {}
+        own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
+
+        def searched(name: str, limit: float | None, scored: Any) -> Trials:
+            searches[name] = self._fitted_svm(X, label, own, (cv, limit, scored), **SVMS[name])
+            return replace(trials_of(searches[name], scored or ()).on(used), name=name)
+
+        found = self._tried(names, rows, searched, began)
+        choice = Choice.of(found, kept.shared)
+        with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+            machine = self._last_fit(choice, rows, searches, began)
+        fitted = machine._now  # noqa: SLF001 (of this library)
+        found = [rows.blind(fitted.rule.labels.reject_label), *(replace(one, said={}) for one in found)]
+        every = Choice.of(found, kept.shared)
+        choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
+        self._fitted_ = FoundMachine(fitted.machine, fitted.rule, fitted, machine, choice)  # at once, for other threads
+        return self
+
+    def _tried(self, names: Sequence[str], rows: Rows, searched: Any, began: float) -> list[Trials]:
+        """Try the machines, which share the time, and average them if that is asked for."""
         averaging = AVERAGE in names
-        names = tuple(name for name in names if name != AVERAGE)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
-        found, machines = list[Trials](), dict[str, Any]()
-        for at, name in enumerate(names):
+        found, wanted = list[Trials](), [name for name in names if name != AVERAGE]
+        for at, name in enumerate(wanted):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
-            limit = None if left is None else max(0.001, left) / (len(names) - at)
+            limit = None if left is None else max(0.001, left) / (len(wanted) - at)
             if name in SVMS:
-                own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                scored: list[Any] | None = [] if averaging else None
-                machines[name] = self._fitted_svm(X, label, own, cv, limit, scored, **SVMS[name])
-                found.append(replace(trials_of(machines[name], scored or ()).on(used), name=name))
+                found.append(searched(name, limit, [] if averaging else None))
             else:
                 found.append(tuned(name, rows, limit=limit, keep=averaging, **shared))
-        if averaging:
-            found = [*found, self._averaged(found, rows)]
-        choice = Choice.of(found, kept.shared)
-        chosen = choice.chosen
+        return [*found, self._averaged(found, rows)] if averaging else found
+
+    def _last_fit(self, choice: Choice, rows: Rows, searches: dict[str, Any], began: float) -> Any:
+        """Fit the machine chosen, or those that are averaged, to all rows; searches have fitted theirs."""
+        chosen, fitted = choice.chosen, dict(searches)
         if chosen.name in MACHINES and np.isnan(chosen.least):
             warnings.warn(
                 f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
                 f"fitted with its first parameters, {chosen.best}; raise time_limit, or use fewer rows.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
-        wanted = [one for one in choice.trials if one.name in (chosen.best if chosen.name == AVERAGE else [chosen.name])]
+        named = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
+        names = [*chosen.best] if chosen.name == AVERAGE else [chosen.name]
+        wanted = [one for one in choice.trials if one.name in names and one.name not in searches]
         for at, one in enumerate(wanted):
-            if one.name in machines:
-                continue
-            with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-                left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                left = None if left is None else left / (len(wanted) - at)
-                machines[one.name] = last_fit(one, rows, left, self.random_state, named_costs)
-        if chosen.name == AVERAGE:
-            parts = {one.name: machines[one.name] for one in wanted}
-            parts = {name: one if name in SVMS else one.estimator_ for name, one in parts.items()}
-            machines[AVERAGE] = around(MachineAverage.of(parts), rows, named_costs)
-        machine = machines[chosen.name]
-        own = machine._now  # noqa: SLF001 (of this library)
-        found = [replace(one, said={}) for one in found]
-        every = Choice.of([rows.blind(own.rule.labels.reject_label), *found], kept.shared)
-        choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
-        self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
-        return self
+            left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
+            left = None if left is None else left / (len(wanted) - at)
+            fitted[one.name] = last_fit(one, rows, left, self.random_state, named)
+        if chosen.name != AVERAGE:
+            return fitted[chosen.name]
+        parts = {name: fitted[name] if name in SVMS else fitted[name].estimator_ for name in names}
+        return around(MachineAverage.of(parts), rows, named)
 
     def _averaged(self, found: list[Trials], rows: Rows) -> Trials:
+        """Average them, but for the one that reads no feature."""
         return averaged([one for one in found if one.name != NOTHING], rows)
 
     def _check_parameters(self) -> None:
@@ -221,7 +230,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
         if unknown := [name for name in names if name not in {*SVMS, *MACHINES, AVERAGE}]:
-            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*SVMS, *MACHINES, AVERAGE]}.")
+            known = [*SVMS, *MACHINES, AVERAGE]
+            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {known}.")
         if AVERAGE in names and len({*names} - {AVERAGE, NOTHING}) < 2:
             raise ValueError(f"machines={given!r} has {AVERAGE!r}, and fewer than two machines to average.")
         if self.time_limit is not None:
@@ -231,11 +241,13 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if self.svm is not None and not isinstance(self.svm, RejectSVCCV):
             raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
 
-    def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, scored: Any, **kernel: Any) -> RejectSVCCV:
-        """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
+    def _fitted_svm(self, X: Any, y: Any, own: Any, of_search: tuple[Any, Any, Any], **kernel: Any) -> RejectSVCCV:
+        """Search for some seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
-        Its warnings name the whole limit, which is the one that can be raised.
+        `of_search` are the folds, the seconds, and None or a list for the scored rows. Warnings name the whole limit,
+        which is the one that can be raised.
         """
+        cv, limit, scored = of_search
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
@@ -252,7 +264,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         vars(search).pop("_on_scored", None)
         for one in caught:
             text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
-            warnings.warn(text, one.category, stacklevel=3)
+            warnings.warn(text, one.category, stacklevel=5)
         return search.set_params(time_limit=self.time_limit)
 
     def _score(self, fitted: Any, X: Any) -> Any:

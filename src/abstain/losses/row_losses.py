@@ -65,7 +65,10 @@ class LossTable:
         return value_of(*self._lines, z)
 
     def dual_value(
-        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]  # noqa: ARG002
+        self,
+        sign: NDArray[np.int8],
+        g: NDArray[np.float64],
+        weight: NDArray[np.float64],  # noqa: ARG002
     ) -> NDArray[np.float64]:
         """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
         return dual_value_of(*self._lines, g, weight)

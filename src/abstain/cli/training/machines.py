@@ -50,7 +50,7 @@ def checked_machine(given: Given) -> Given:
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
-    """Return the machines of `compare`, from a list with commas; "all" stands for svm, logistic, forest and boosting."""
+    """Return the machines of `compare`, from a list with commas; "all" stands for those of `NAMES`."""
     given, names = [name.strip() for name in text.split(",")], (*CHOICES, LINEAR, BEST, AUTO)
     if unknown := [name for name in given if name not in (*names, ALL)]:
         known = ", ".join(names)

@@ -130,8 +130,9 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
 def machine_facts(machine: Any) -> dict[str, Any]:
     """Facts about a fitted machine, of ours or of another kind."""
     if (found := machine_of(machine)) is not None:
-        parts = {} if not isinstance(machine, MachineAverage) else machine.parts
-        own = {name: {fact: one for fact, one in machine_facts(part).items() if fact != "machine"} for name, part in parts.items()}
+        parts = machine.parts if isinstance(machine, MachineAverage) else {}
+        each = {name: machine_facts(part) for name, part in parts.items()}
+        own = {name: {fact: one for fact, one in facts.items() if fact != "machine"} for name, facts in each.items()}
         return {"machine": found[0], **found[1], **own}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
     kernel = SVM if getattr(machine, "kernel_", machine.kernel) != LAPLACIAN else LAPLACIAN

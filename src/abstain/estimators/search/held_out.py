@@ -163,9 +163,7 @@ class HeldOutRows:
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, scores: NDArray[np.float64], splits: Splits, code: NDArray[np.intp], used: NDArray[np.bool_]
-    ) -> Self:
+    def of(cls, scores: NDArray[np.float64], splits: Splits, code: NDArray[np.intp], used: NDArray[np.bool_]) -> Self:
         """Take the test rows of the folds `used` out of scores, (Cs, gammas, test rows of all folds, ...)."""
         fold, row = np.nonzero(splits.tests)
         kept = used[fold]
@@ -201,9 +199,7 @@ class HeldOutRows:
             near[finished, fold] = mean <= ERRORS * error * (1.0 + TIE)
         return near
 
-    def tuned_costs(
-        self, pairs: NDArray[np.intp], pricing: Pricing
-    ) -> tuple[NDArray[np.float64], list[Correction]]:
+    def tuned_costs(self, pairs: NDArray[np.intp], pricing: Pricing) -> tuple[NDArray[np.float64], list[Correction]]:
         """Return the mean cost of these pairs on every fold with the correction of the other folds, and the one of all.
 
         The costs have the shape (pairs, folds), for the folds that are there.

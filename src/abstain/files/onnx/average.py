@@ -1,4 +1,4 @@
-"""The average of several machines as ONNX nodes: the log-odds, or the logarithms, of the mean of their probabilities."""
+"""The average of several machines as ONNX nodes: the log-odds, or logarithms, of the mean of their probabilities."""
 
 from __future__ import annotations
 

@@ -319,7 +319,8 @@ def average_attributes(
     """Return the attributes of an average for these classes, its parameter included."""
     del average
     given, parts, left = fields.take("machines", list), dict[str, Any](), arrays
-    if not 1 <= len(given) <= len(AVERAGED_PREFIXES) or not all(isinstance(one, list) and len(one) == 2 for one in given):
+    pairs = all(isinstance(one, list) and len(one) == 2 for one in given)
+    if not pairs or not 1 <= len(given) <= len(AVERAGED_PREFIXES):
         raise ModelFileError(f"its average is not of 1 to {len(AVERAGED_PREFIXES)} machines, each with a name.")
     for at, (name, state) in enumerate(given):
         inner, prefix = Fields(state, "classifier"), AVERAGED_PREFIXES[at]
