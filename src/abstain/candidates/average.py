@@ -115,7 +115,9 @@ def averaged(found: Sequence[Trials], rows: Rows) -> Trials:
             continue
         own = -1 if view == folds else int(np.searchsorted(at, view))
         places = [one.best_of(seen[at], own) for one in choice.trials]
-        said = [one.said.get(place) for one, place in zip(choice.trials, places, strict=True)]
+        said = [
+            None if place is None else one.said.get(place) for one, place in zip(choice.trials, places, strict=True)
+        ]
         parameters[view] = {
             one.name: one.parameters[place or 0] for one, place in zip(choice.trials, places, strict=True)
         }

@@ -261,7 +261,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search.fit(X, y, **own)
-        vars(search).pop("_on_scored", None)
+        search.__dict__.pop("_on_scored", None)
         for one in caught:
             text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
             warnings.warn(text, one.category, stacklevel=5)

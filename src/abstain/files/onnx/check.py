@@ -206,8 +206,8 @@ def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _sizes(scoring: Scoring | AverageScoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """The size of the terms whose sum is each row's score, the largest of several; infinite where a vote may flip."""
     if isinstance(scoring, AverageScoring):
-        sizes = [one * _sizes(sums, X) for one, (sums, _) in zip(scoring.steepness(), scoring.parts, strict=True)]
-        return np.asarray(np.max(sizes, axis=0) + 1.0)
+        each = [one * _sizes(sums, X) for one, (sums, _) in zip(scoring.steepness(), scoring.parts, strict=True)]
+        return np.asarray(np.max(each, axis=0) + 1.0)
     coef, kernel = np.abs(scoring.coef).T, scoring.kernel
     if scoring.centre is not None:
         terms = (np.abs(X) + np.abs(scoring.centre)) @ coef

@@ -331,7 +331,7 @@ def average_attributes(
         same = parts[name].n_features_in_ == n_features and parts[name].classes_.tolist() == classes.tolist()
         refuse(not same, "its averaged machines differ in their features or classes.")
     refuse(bool(left), "its average has arrays of no machine.")
-    return vars(MachineAverage.of(parts))
+    return dict(vars(MachineAverage.of(parts)))
 
 
 AVERAGE = Codec(MachineAverage, average_parts, average_attributes)
