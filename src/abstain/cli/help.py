@@ -11,7 +11,13 @@ from typer.core import TyperCommand, TyperGroup
 from abstain.cli.exit_codes import one_line
 from abstain.cli.options import HEADINGS, SECTIONS
 
-_NUMBER = re.compile(r"Input should be a valid (number|integer).*|'(.*)' is not a valid (float|integer)( range)?\.?")
+_PLAINLY = {  # the words of the parsers of options
+    r"Input should be a valid number.*|'.*' is not a valid float( range)?\.?": "must be a number with a decimal point, as in 2.5",
+    r"Input should be a valid integer.*|'.*' is not a valid integer( range)?\.?": "must be a whole number, as in 20",
+    r"Input should be greater than or equal to ([\d.]+)|.* is not in the range x>=([\d.]+)\.?": r"must be \1\2 or more",
+    r"Input should be less than or equal to ([\d.]+)|.* is not in the range .*x<=([\d.]+)\.?": r"must be \1\2 or less",
+    r"path '(.*,.*)' does not exist\.?": r"path '\1' does not exist; name several files by repeating the option",
+}
 
 
 class Commands(TyperGroup):
@@ -24,7 +30,10 @@ class Commands(TyperGroup):
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise
-            text = _NUMBER.sub("it must be a number with a decimal point, as in 2.5", error.format_message())
+            text = error.format_message()
+            for words, plainly in _PLAINLY.items():
+                text = re.sub(words, plainly, text)
+            text = re.sub(r"^Invalid value for '(--[\w-]+)[^']*':(?= must)", r"\1", text)
             path = getattr(getattr(error, "ctx", None), "command_path", "abstain")
             if type(error).__name__ != "NoArgsIsHelpError":  # whose text is the help
                 text = f"abstain: {one_line(text).rstrip('.')}; see '{path} --help'.".replace("?;", "? Or")
