@@ -81,7 +81,7 @@ def test_an_audit_shows_nothing_of_the_answer(tmp_path, model, cases):
     assert costs.filter(decided).null_count().sum_horizontal().item() == 12 * costs.width
     assert costs.filter(~decided).null_count().sum_horizontal().item() == 0
     assert table.filter(decided)["why"].unique().to_list() == [
-        "Drawn at random, to see how often the machine's answers are right."
+        "Drawn at random, to see how often the machine is right."
     ]
     assert not table.filter(~decided)["why"].str.starts_with("Drawn").any()
     assert not {"label", "rejected", "reason", "score"} & {*table.columns}

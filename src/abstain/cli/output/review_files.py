@@ -22,13 +22,13 @@ from abstain.review.cases import drawn_cases
 from abstain.review.codes import AUDITED, HANDED_ON, code_of, digest
 
 ROW, WHY, ACTION, HELP, CHOICES = "row", "why", "action", "read me", "choices"  # names of columns, then of sheets
-DRAWN = "Drawn at random, to see how often the machine's answers are right."  # which of them is the answer is not shown
+DRAWN = "Drawn at random, to see how often the machine is right."  # which of them is the answer is not shown
 WRITABLE = {"bg_color": "#FFF8DC", "border": 1, "text_wrap": True, "valign": "top"}
 READ_ME = (
     "1. Each line of the sheet 'cases' is one case that waits for your decision; the most urgent come first.",
     "2. Read the case, then choose a value in its yellow cell 'verdict': {choices}.",
-    "3. 'why' says why the case came to you. Some are drawn at random, to see how often the machine's answers are right.",
-    "4. The columns 'cost_...' have what each choice is expected to cost, your review included; your own judgement counts.",
+    "3. 'why' says why the case came to you; some are drawn at random, to see how often the machine is right.",
+    "4. The columns 'cost_...' have what each choice is expected to cost, your review included; your judgement counts.",
     "5. 'note' is for your words. Sort and filter as you like, and leave the other cells as they are.",
     "6. Save the file as it is. It belongs to {data} and {model}; audited rows drawn with seed {seed}.",
 )
