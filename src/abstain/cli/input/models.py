@@ -159,7 +159,7 @@ def load_estimator(path: Path) -> Any:
         return load(path)
     except ModelFileError as error:
         with path.open("rb") as file:
-            packed = file.read(len(ZIP)) == ZIP
+            packed = file.read(len(ZIP)) == ZIP and path.suffix.lower() != ".xlsx"
         raise DataError(str(error) if packed else f"{error} The model is given first, then the table.") from error
     except ImportError as error:
         raise UsageError(str(error)) from error
