@@ -84,7 +84,7 @@ class Costs(AnswerTable):
         c_fp = positive_number("false_positive", false_positive)
         c_fn = positive_number("false_negative", false_negative)
         r_neg, r_pos = reading.pair_of_rejects(reject)
-        self._fill(labels, layout(2), np.array([[0.0, r_neg, c_fp], [c_fn, r_pos, 0.0]]))
+        self.filled(labels, layout(2), np.array([[0.0, r_neg, c_fp], [c_fn, r_pos, 0.0]]))
         reading.check_reject(self)
 
     @classmethod
@@ -154,9 +154,8 @@ class Costs(AnswerTable):
         """Make costs of checked parts: sorted classes, errors (rows truth, columns answer), and the reject costs."""
         if len(labels) == 2:
             return cls(float(errors[0, 1]), float(errors[1, 0]), reject, labels=(labels[0], labels[1]))
-        found = object.__new__(cls)
         rejects = np.broadcast_to(np.asarray(reject, dtype=np.float64), len(labels))
-        found._fill(labels, layout(len(labels)), np.column_stack([errors, rejects]))
+        found = object.__new__(cls).filled(labels, layout(len(labels)), np.column_stack([errors, rejects]))
         reading.check_reject(found)
         return found
 
