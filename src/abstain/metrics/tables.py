@@ -59,10 +59,7 @@ class RejectTable(Counts):
             raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
         return cls._of(found)
 
-    @property
-    def sides(self) -> tuple[Any, ...]:
-        """The names of the rows, whatever the classes are."""
-        return "negative", "positive"
+    sides = "negative", "positive"  # the names of the rows, whatever the classes are
 
     def place(self, label: Any) -> int:  # noqa: ARG002 (the table was made for it)
         """Return the place of the positive class."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 else:
     Axes = FigureBase = Line2D = Any  # matplotlib is imported only to draw
 
+__all__ = ["Axes", "Line2D"]  # besides the names that are defined here
+
 # Blue and vermilion can be distinguished with any colour vision (Okabe & Ito); filled and open markers, a grey band and
 # line styles carry the same information without colour.
 NEGATIVE, POSITIVE, BAND, LINE, FAINT = "#0072B2", "#D55E00", "#DADADA", "#333333", "#8C8C8C"
