@@ -94,6 +94,4 @@ class ActionLabels(Labels):
 def refuse_reject_label(reject_label: Any) -> None:
     """Raise an error if a reject label is asked for, where actions are predicted by name."""
     if not is_auto(reject_label):
-        raise ValueError(
-            f'reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "auto".'
-        )
+        raise ValueError(f'reject_label={reject_label!r} has no effect with Actions; leave it at "auto".')

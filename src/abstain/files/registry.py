@@ -199,8 +199,7 @@ def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
         raise ModelFileError(
-            "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
-            "and save it again."
+            "its thresholds are on the score of a search before its cuts were tuned; fit and save it again."
         )
     given = inside(classifier) if sigmoid else classifier
     estimator = ThresholdRejector(given if is_prefit(parameters.get("cv")) else clone(given), **parameters)
