@@ -7,7 +7,7 @@ from typing import Any
 from figures import EDGE, NO_FIT, SHOWN, file_of
 from harness.pages import run_it, share, table
 from harness.sentences import best_rank, interval, listed, percent
-from measure_ours import FIRST
+from measure_ours import OURS
 from measure_reading import INSTALL
 from sentences import against_boosting, against_former, chosen, failures, guard, near, regret, regret_of_others, worst
 from summary import DEFAULT
@@ -137,11 +137,11 @@ def _protocol(name: str, results: dict[str, Any]) -> str:
 - Costs of two classes, false positive : false negative : reject: {two}. Of more classes an error costs 1 and a reject
   {more}.
 {drawn}
-{SHARED}{_unfinished(results) if name == "first" else ""}"""
+{SHARED}{_unfinished(name, results)}"""
 
 
-def _unfinished(results: dict[str, Any]) -> str:
-    names = [name for name in FIRST if name not in results["methods"]]
+def _unfinished(name: str, results: dict[str, Any]) -> str:
+    names = [method for method in OURS[name] if method not in {*results["methods"], *results.get("variants", {})}]
     return f"\n- Of {listed(names)} not all settings were finished, so that they are left out." if names else ""
 
 

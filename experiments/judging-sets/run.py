@@ -2,6 +2,7 @@
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +12,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import figures
-from harness import Experiment, command_line
+from harness import Experiment, Task, command_line
+from harness.tasks import Shelf
 from measure_sets import JUDGEMENTS
 from page import page
 from plan import tasks
 from summary import summary
 
+HERE = Path(__file__).parent
 FILES = {"first": "results.json", "second": "results_second.json"}  # in the order in which they were made
 
 
@@ -41,21 +44,35 @@ def of_one(draw: Callable[[dict[str, Any]], Any], name: str) -> Callable[[dict[s
     return lambda results: draw(results["judgements"][name])
 
 
+def planned(given: Namespace, fast: bool) -> list[Task]:
+    """The tasks of one judgement."""
+    found, output = tasks(given.judgement, fast), given.output or HERE
+    return finished(found, Shelf(output / ".done", HERE.glob("measure*.py"))) if given.finished else found
+
+
+def finished(found: list[Task], shelf: Shelf) -> list[Task]:
+    """The tasks of the methods that have all their answers."""
+    missing = {task.key.split("/")[0] for task in found if shelf.kept(task) is None}
+    return [task for task in found if task.key.split("/")[0] not in missing]
+
+
 if __name__ == "__main__":
     options = command_line()
+    options.add_argument(
+        "--finished", action="store_true", help="run no task; leave out methods that lack some answers"
+    )
     options.add_argument("--judgement", choices=list(JUDGEMENTS), default="second", help="which one to measure")
     given = options.parse_args()
-    here = Path(__file__).parent
     measures = not (given.page or given.check or given.only)
-    places = [place for place in (here, given.output) if place is not None]
+    places = [place for place in (HERE, given.output) if place is not None]
     made = [
         name
         for name in FILES
         if any((place / FILES[name]).exists() for place in places) or (measures and name == given.judgement)
     ]
     Judged(
-        folder=here,
-        tasks=partial(tasks, given.judgement),
+        folder=HERE,
+        tasks=partial(planned, given),
         summary=partial(summary, given.judgement),
         page=page,
         figures={file: of_one(draw, name) for name in made for file, draw in figures(name).items()},
