@@ -9,6 +9,7 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,11 +167,22 @@ class Calibration:
     choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
         How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
         action in the order of their names. None if every classifier at hand may have seen them. Their sum is less
-        than m if rows of a rare class were needed for the fit.
+        than m if rows of a rare class were needed for the fit. They may be counted when they are first read, and a
+        copy of rows is kept until then.
     """
 
     scores: NDArray[np.float64]
-    choices: NDArray[np.int64] | None = None
+    counts: NDArray[np.int64] | Callable[[], NDArray[np.int64] | None] | None = None
+
+    @property
+    def choices(self) -> NDArray[np.int64] | None:
+        found = self.counts
+        if callable(found):
+            self.__dict__["counts"] = found = found()  # which lets go of the rows
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"scores": self.scores, "counts": self.choices}
 
 
 def _unusual(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
