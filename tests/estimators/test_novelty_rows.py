@@ -125,7 +125,7 @@ class TestTheWitnessIsFittedWhenItIsRead:
         assert model.calibration_.choices is first
         assert len(Log.of("classifier")) == 2
 
-    @pytest.mark.parametrize("copied", [lambda model: pickle.loads(pickle.dumps(model)), deepcopy])
+    @pytest.mark.parametrize("copied", [lambda model: pickle.loads(pickle.dumps(model)), deepcopy])  # noqa: S301
     def test_or_copied_which_leaves_no_rows_behind(self, copied):
         model, _ = fitted(500)
         assert callable(model.calibration_.counts)  # control: the rows are held

@@ -176,6 +176,7 @@ class Calibration:
 
     @property
     def choices(self) -> NDArray[np.int64] | None:
+        """The counts, which are made when they are first read."""
         found = self.counts
         if callable(found):
             self.__dict__["counts"] = found = found()  # which lets go of the rows

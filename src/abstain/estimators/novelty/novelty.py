@@ -225,4 +225,3 @@ class NoveltyRejector(GuardedDecisions):
                 raise ValueError(f"{text}; {way}.")
             warnings.warn(f"{text}, so that none will be; {way}.", UserWarning, stacklevel=4)  # past the decorator
         return rows
-
