@@ -119,14 +119,17 @@ def alarm_cost(model: Any, cost: float, judge: Judge) -> float:
         return 0.0
     handed_on = judge.costs.of(judge.code, np.full(len(judge.code), novel_action(model.rule_))).mean()
     more = max(float(handed_on) - cost, 0.0)
-    if model.rate is DEFAULT_RATE and (share := ADDED * cost) < guard.rate * more:
-        m = guard.m
-        rate = max(int(share / more * (m + 1)), 1) / (m + 1)
-        if rate < guard.rate:
-            model.set_params(rate=rate, calibration_size=m)
-            guard = replace(guard, rate=rate)
-            model._fitted_ = replace(model._fitted_, guard=guard)
+    if model.rate is DEFAULT_RATE and (rate := affordable_rate(cost, more, guard.m)) < guard.rate:
+        model.set_params(rate=rate, calibration_size=guard.m)
+        guard = replace(guard, rate=rate)
+        model._fitted_ = replace(model._fitted_, guard=guard)
     return guard.rate * more
+
+
+def affordable_rate(cost: float, more: float, m: int, added: float = ADDED) -> float:
+    """Return the rate at which false alarms add this share of the cost, each `more`; at most 0.01, at least 1/(m+1)."""
+    k = int((m + 1) * (added * cost / more)) if added * cost < DEFAULT_RATE * more else None
+    return DEFAULT_RATE if k is None else max(k, 1) / (m + 1)
 
 
 def guard_facts(
