@@ -6,7 +6,6 @@ from typing import Any
 
 from harness.numbers import signed, with_interval
 from harness.pages import run_it, share, table
-from measure_rates import ADDED
 
 LOW = 0.5  # shares found below this are named
 
@@ -198,14 +197,14 @@ Mean cost of the Gaussian machine, and with the guard minus without [interval]; 
 {table(["table", "rate", "without", "minus"], rows)}
 
 A row that was rejected anyway costs nothing more, a right answer {results["reject"]:g} more, a wrong one
-{1 - results["reject"]:g} less: the guard costs on average at most {results["reject"]:g} times the rate. From 50,000
-training rows on, the classifier is fitted without the calibration rows, which are then at most a fiftieth. The
+{1 - results["reject"]:g} less: the guard costs on average at most {results["reject"]:g} times the rate. On large
+tables the classifier is fitted without the calibration rows, and having fewer rows costs something too. The
 largest cost here is {signed(worst["extra"]["mean"], 4)} ({worst["set"]}, {_rate(worst)})."""
 
 
 def _limits(results: dict[str, Any]) -> str:
     found = {item["limit"]: item for item in results["limits"]}
-    chosen, none = found[ADDED], found[None]
+    added, chosen, none = results["added"], found[results["added"]], found[None]
     cheap = [name for name, one in chosen["sets"].items() if one["rate"] < none["sets"][name]["rate"]]
     rows = [
         [_limit(limit), *(cell for names in (cheap, list(item["sets"])) for cell in _at_limit(item["sets"], names))]
@@ -223,15 +222,15 @@ def _limits(results: dict[str, Any]) -> str:
 
 A false alarm costs what a reject costs more than a decision. On tables that are decided at little cost, 1 % of false
 alarms is a large part of the whole cost. Unless a rate is stated, `abstain fit` takes at most the one at which false
-alarms add {share(ADDED, digits=0)} to the cross-validated mean cost, but no less than one in m + 1 with m calibration
+alarms add {share(added, digits=0)} to the cross-validated mean cost, but no less than one in m + 1 with m calibration
 rows. Here it is measured on the tables that are large enough for a rate of 1 %, with other limits beside it: the share
 of ordinary rows rejected as novel, the share that this adds to the mean cost, and the damaged rows found, as means over
 all damage, the {splits(results)} splits, and the tables. “Lowered” are the {len(cheap)} tables on which a limit of
-{share(ADDED, digits=0)} lowers the rate; on the others all limits are 1 %.
+{share(added, digits=0)} lowers the rate; on the others all limits are 1 %.
 
 {table(head, rows)}
 
-The tables with a lower rate, with a limit of {share(ADDED, digits=0)} and without one:
+The tables with a lower rate, with a limit of {share(added, digits=0)} and without one:
 
 {table(columns, each)}
 
@@ -276,8 +275,9 @@ def _limit_words(chosen: dict[str, Any], none: dict[str, Any], cheap: list[str])
     missed = [_mean_found(none["sets"][name]) - _mean_found(chosen["sets"][name]) for name in cheap]
     more, less = sum(alarms) / len(cheap), sum(missed) / len(cheap)
     return f"""Of these {len(cheap)} tables, the lower rate finds {share(less, digits=0)} fewer of the damaged rows, and
-saves {more:.4f} on each ordinary row. If each damaged row that is not found cost 0.5 more than a reject, it would pay
-up to {share(more / (less * 0.5), digits=1)} of damaged rows. State `--novelty 0.01` where more are to be expected."""
+saves {more:.4f} on each ordinary row. If a damaged row that is not found costs 0.5 more than a reject, that pays while
+at most {share(more / (less * 0.5), digits=1)} of the rows are damaged. State `--novelty 0.01` if you expect more. Damage
+to all columns is found nearly as often as before; what is missed is mostly damage to one column or two."""
 
 
 def _patients(results: dict[str, Any]) -> str:

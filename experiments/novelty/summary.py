@@ -10,6 +10,7 @@ from harness.trials import over_sets, over_splits
 from measure_damage import MACHINES, MOST, UNCHANGED
 from measure_detectors import DEFAULT, DETECTORS, EARLIER
 from measure_patients import BY_BEATS, BY_PATIENTS, LEARNED, TESTED
+from measure_rates import ADDED
 from measure_sets import COSTS, RATES, TEST_SHARE, C, rate_of, rows_of
 
 Rows = list[dict[str, Any]]
@@ -34,6 +35,7 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
         "commands": answers["commands"],
         "damage": damage(parts["damage"]),
         "promise": promises(parts["promise"]),
+        "added": ADDED,
         "limits": limits(parts["limit"]),
         "patients": patients(parts["patient"]),
     }
