@@ -276,8 +276,8 @@ def _limit_words(chosen: dict[str, Any], none: dict[str, Any], cheap: list[str])
     more, less = sum(alarms) / len(cheap), sum(missed) / len(cheap)
     return f"""Of these {len(cheap)} tables, the lower rate finds {share(less, digits=0)} fewer of the damaged rows, and
 saves {more:.4f} on each ordinary row. If a damaged row that is not found costs 0.5 more than a reject, that pays while
-at most {share(more / (less * 0.5), digits=1)} of the rows are damaged. State `--novelty 0.01` if you expect more. Damage
-to all columns is found nearly as often as before; what is missed is mostly damage to one column or two."""
+at most {share(more / (less * 0.5), digits=1)} of the rows are damaged. State `--novelty 0.01` if you expect more.
+Damage to all columns is found nearly as often as before; what is missed is mostly damage to one column or two."""
 
 
 def _patients(results: dict[str, Any]) -> str:

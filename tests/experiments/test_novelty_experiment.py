@@ -118,7 +118,7 @@ def test_a_limit_on_the_cost_lowers_the_rate_and_what_is_found_by_hand(monkeypat
     y = np.arange(600) % 2
     X = rng.normal(size=(600, 3)) + 6.0 * y[:, np.newaxis]
     X_test, y_test = rng.normal(size=(200, 3)) + 6.0 * y[:200, np.newaxis], y[:200]
-    monkeypatch.setattr(rates, "split", lambda name, seed: (X, X_test, y, y_test))
+    monkeypatch.setattr(rates, "split", lambda *_: (X, X_test, y, y_test))
     found = {row["limit"]: row for row in rates.trial("WDBC", 0)}
     assert found[None]["rate"] == 0.01
     for limit in (0.01, 0.02, 0.05, 0.1):
