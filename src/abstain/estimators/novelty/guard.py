@@ -226,7 +226,7 @@ def _scored(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
 
 def _only_scaler(detector: Any, X: Any) -> Any:
     """Return the StandardScaler that is all that comes before the last step, if it is no more than its arithmetic."""
-    step = detector[0] if isinstance(detector, Pipeline) and len(detector.steps) == 2 else None
+    step: Any = detector[0] if isinstance(detector, Pipeline) and len(detector.steps) == 2 else None
     whole = _is_arithmetic(step, X) and step.with_mean and step.with_std
     return step if whole and not hasattr(step, "feature_names_in_") else None
 
