@@ -56,6 +56,8 @@ class Comparison(ReadOnly):
         folds repeat a row; None if it has no guard.
     answers : tuple of HeldOut
         What each model decided on `rows`, each row by the machine of its fold; empty if the folds repeat a row.
+    cautions : tuple of str
+        A sentence for each model whose preprocessing is likely to cost something.
     """
 
     names: tuple[str, ...]
@@ -75,6 +77,7 @@ class Comparison(ReadOnly):
     blind_names: tuple[str, ...] = ()
     novel: tuple[NDArray[np.float64] | None, ...] = ()
     answers: tuple[HeldOut, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
