@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import (
+    Actions,
     Costs,
     EmbeddedRejectSVC,
     Forced,
@@ -26,6 +27,8 @@ SIDES, EVEN = Costs(1, 2, 0.3), Costs(reject=0.3)
 GRID = {"Cs": 2, "gammas": 2, "cv": 2}
 LINES = {"Cs": 2, "cv": 2}
 ANY = LogisticRegression()
+CALL = Actions({0: {0: 0, 1: 2}, 1: {0: 3, 1: 0}, "call": 0.3})
+CROSS = ThresholdRejector(ANY, class_error=0.3, conformal="cross", random_state=0)
 
 # by name: how it is written in the table, and the estimator; the first of each is the default, as far as it has one
 CASES = {
@@ -36,6 +39,7 @@ CASES = {
         ('Costs(reject=0.3), rule="bartlett-wegkamp"', RejectSVC(EVEN, rule="bartlett-wegkamp")),
         ('Costs(1, 2, 0.3), solver="active-set"', RejectSVC(SIDES, solver="active-set")),
         ('kernel="laplacian"', RejectSVC(kernel="laplacian")),
+        ('Actions({0: {0: 0, 1: 2}, 1: {0: 3, 1: 0}, "call": 0.3})', RejectSVC(CALL)),
     ],
     "RejectSVCCV": [
         ("Cs=2, gammas=2, cv=2", RejectSVCCV(**GRID)),
@@ -43,6 +47,7 @@ CASES = {
         ("Costs(reject=0.3), Cs=2, gammas=2, cv=2", RejectSVCCV(EVEN, **GRID)),
         ('Costs(reject=0.3), Cs=2, gammas=2, cv=2, cuts="tuned"', RejectSVCCV(EVEN, **GRID, cuts="tuned")),
         ('kernel="linear", Cs=2, cv=2', RejectSVCCV(kernel="linear", **LINES)),
+        ('kernel="auto", Cs=2, gammas=2, cv=2', RejectSVCCV(kernel="auto", **GRID)),
     ],
     "LinearRejectSVC": [
         ("", LinearRejectSVC()),
@@ -64,6 +69,9 @@ CASES = {
         ('LogisticRegression(), Costs(reject=0.3), method="chow"', ThresholdRejector(ANY, EVEN, method="chow")),
         ("LogisticRegression(), reject_rate=0.2", ThresholdRejector(ANY, reject_rate=0.2)),
         ("RejectSVC(), reject_rate=(0.2, 0.1)", ThresholdRejector(RejectSVC(), reject_rate=(0.2, 0.1))),
+        ("LogisticRegression(), class_error=0.2", ThresholdRejector(ANY, class_error=0.2, random_state=0)),
+        ("LogisticRegression(), max_error=0.6", ThresholdRejector(ANY, max_error=0.6, random_state=0)),
+        ('LogisticRegression(), class_error=0.3, conformal="cross"', CROSS),
     ],
     "MachineSearch": [
         ('machines=("logistic", "svm"), cv=2', MachineSearch(machines=("logistic", "svm"), cv=2)),
@@ -100,6 +108,7 @@ CASES = {
         ("RejectSVC(Costs(reject=0.3))", Forced(RejectSVC(EVEN))),
         ("LinearRejectSVC(Costs(1, 2, 0.3))", Forced(LinearRejectSVC(SIDES))),
         ('RejectSVC(Costs(1, 2, 0.3), kernel="linear")', Forced(RejectSVC(SIDES, kernel="linear"))),
+        ("ThresholdRejector(LogisticRegression(), Costs(1, 2, 0.3))", Forced(ThresholdRejector(ANY, SIDES))),
     ],
 }
 

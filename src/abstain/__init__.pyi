@@ -30,4 +30,34 @@ from abstain.losses.generalized_hinge import BartlettWegkamp as BartlettWegkamp
 from abstain.reasons.explain import explain as explain
 from abstain.solvers.path import RegularizationPath as RegularizationPath
 
+__all__ = [
+    "TRUSTED_TYPES",
+    "Actions",
+    "BartlettWegkamp",
+    "Costs",
+    "EmbeddedRejectSVC",
+    "Forced",
+    "LinearRejectSVC",
+    "LinearRejectSVCCV",
+    "MachineSearch",
+    "NoveltyRejector",
+    "OneClassSVM",
+    "RegularizationPath",
+    "RejectSVC",
+    "RejectSVCCV",
+    "ThresholdRejector",
+    "Thresholds",
+    "__version__",
+    "compare",
+    "decide",
+    "drift",
+    "embedded_reject_curve",
+    "explain",
+    "load",
+    "reject_price_sweep",
+    "reject_svc_path",
+    "save",
+    "to_onnx",
+]
+
 __version__: str

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
@@ -17,7 +16,8 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import refuse_dask_frame, row_weights
-from abstain.estimators.fitting.decide import RejectMixin
+from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Model
+from abstain.estimators.fitting.decide import RejectMixin, read
 from abstain.estimators.fitting.parameters import Method, where
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
@@ -44,31 +44,24 @@ def has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba") and not isinstance(inner, RejectMixin)
 
 
-class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier around `estimator`, fitted as `estimator_`."""
 
     estimator: Any
+    estimator_: Model
     _uses_metadata: ClassVar[bool]  # whether its own `fit` uses weights and groups, besides that of the classifier
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of the fitted classifier."""
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_names_in_
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features of the fitted classifier, if it has them, by which `RFE` chooses features."""
-        return self.estimator_.coef_
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Importances of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_importances_
+    n_features_in_ = read[int]("estimator_.n_features_in_", "Number of features of the fitted classifier.")
+    feature_names_in_ = read[NDArray[Any]](
+        "estimator_.feature_names_in_", "Names of the features of the fitted classifier, if it has them."
+    )
+    coef_ = read[NDArray[np.float64]](
+        "estimator_.coef_",
+        "Weights of the features of the fitted classifier, if it has them, by which `RFE` chooses features.",
+    )
+    feature_importances_ = read[NDArray[np.float64]](
+        "estimator_.feature_importances_", "Importances of the features of the fitted classifier, if it has them."
+    )
 
     def _checked_rows(
         self, X: Any, sample_weight: Any, groups: Any, *, tune: bool = False, fits: bool = True

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from abstain.estimators.fitting.bases import Model
 from abstain.files.format.arrays import read_arrays
 from abstain.files.format.container import LARGEST, Container
 from abstain.files.format.errors import ModelFileError, refuse
@@ -16,7 +17,7 @@ from abstain.files.format.manifest import declared_arrays, read_manifest
 from abstain.files.registry import restored
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
+def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Model:
     """Read a model file that :func:`abstain.save` wrote.
 
     Loading never runs code from the file, never crashes the process, and never takes more memory than a small multiple

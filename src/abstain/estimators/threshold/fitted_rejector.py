@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import computed, is_dask, row_weights
+from abstain.estimators.fitting.bases import Model
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.fitting.parameters import where
@@ -82,6 +83,8 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     """Decisions of an estimator around a classifier whose `fit` sets `_fitted_`, a `Tuned`."""
 
     _uses_metadata: ClassVar[bool] = True
+    confidence: float
+    pos_label: Any
 
     def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
         machine: ResponseMachine = fitted.machine
@@ -185,10 +188,13 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
         return other
 
-    method_: str = fitted("method", 'The method that placed the thresholds; not "auto".')
-    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
-    response_method_: str = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
-    certificate_ = fitted("error_bound", "For `max_error` and `class_error`: the bound, and what it rests on.")
+    method_ = fitted[str]("method", 'The method that placed the thresholds; not "auto".')
+    estimator_ = fitted[Model]("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
+    response_method_ = fitted[str]("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
+    certificate_ = fitted[ErrorBound | ClassErrorBound | None](
+        "error_bound", "For `max_error` and `class_error`: the bound, and what it rests on."
+    )
+    machine_ = fitted[Around]("machine", "What scores rows: the classifier, or one for each fold.")
 
 
 def _probabilities(method: str, classifier: Any, X: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import is_dask, refuse_dask
 from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for
@@ -185,7 +186,7 @@ class ThresholdRejector(TunedDecisions):
     """
 
     estimator: Any
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     reject_rate: Any = None
     max_error: Any = None
