@@ -23,9 +23,18 @@ from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
 
-def where_classifier_has(name: str) -> Callable[[Method], Method]:
-    """Keep a method where the classifier has one of this name, fitted or not; its type is kept."""
-    return where(lambda around: hasattr(inner_classifier(around), name))
+def where_classifier_has(name: str, check: Callable[[Any], bool] | None = None) -> Callable[[Method], Method]:
+    """Keep a method where the classifier has one of this name, fitted or not, and passes a check; its type is kept.
+
+    Several classifiers that decide together by p-values have none, as these rank rows otherwise.
+    """
+
+    def kept(around: Any) -> bool:
+        together = getattr(around, "class_error", None) is not None and around.conformal == "cross"
+        inner = inner_classifier(around)
+        return not together and hasattr(inner, name) and (check is None or check(inner))
+
+    return where(kept)
 
 
 def inner_classifier(around: Any) -> Any:
@@ -38,7 +47,7 @@ def has_probabilities(classifier: Any) -> bool:
 
     Where probabilities are needed, such machines get a sigmoid, as others without probabilities do.
     """
-    inner = getattr(classifier, "classifiers", (classifier,))[0]  # one for each fold
+    inner = classifier
     while hasattr(inner, "steps") or isinstance(inner, BaseSearchCV | FrozenEstimator | AroundClassifier):
         inner = inner.steps[-1][1] if hasattr(inner, "steps") else inner.estimator
     return hasattr(classifier, "predict_proba") and not isinstance(inner, RejectMixin)

@@ -14,9 +14,8 @@ from abstain.arguments import computed, is_dask, row_weights
 from abstain.estimators.fitting.bases import Model
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
-from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.training import fit_labels
-from abstain.estimators.wrapping import AroundClassifier, has_probabilities, inner_classifier, where_classifier_has
+from abstain.estimators.wrapping import AroundClassifier, has_probabilities, where_classifier_has
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
@@ -122,7 +121,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         cuts = np.array([*bound.cuts.values()])
         return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
-    @where(lambda around: has_probabilities(inner_classifier(around)))
+    @where_classifier_has("predict_proba", has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
         return _probabilities("predict_proba", self._now.machine.classifier, X)
