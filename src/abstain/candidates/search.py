@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
+from abstain.arguments import positive_number, refuse_dask, refuse_lazy, row_weights, warn_caller
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
 from abstain.candidates.last_fit import last_fit, whole_folds
 from abstain.candidates.machines import AUTO, CHOICES, MACHINES, SVMS, auto_machines
@@ -138,9 +138,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
-        if y is None:
-            raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
-        X, label = indexable(X, np.asarray(y))
+        X, label = indexable(X, _labels(y))
         names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
         named, stated = (self.pos_label, self.reject_label), self.costs
         stated = zero_one(label, *named) if stated is None and row_costs is None else stated
@@ -249,8 +247,20 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     best_estimator_ = fitted[ThresholdRejector | RejectSVCCV]("estimator", "The machine fitted to all rows.")
     choice_ = fitted[Choice]("choice", "The costs of all candidates.")
     best_score_ = fitted[float]("score", "Minus the cross-validated mean cost of the choice.")
+    coef_ = fitted[NDArray[np.float64]]("estimator.coef_", "Weights of the features, if the machine has them.")
+    feature_importances_ = fitted[NDArray[np.float64]](
+        "estimator.feature_importances_", "Importances of the features, if the machine has them."
+    )
     n_features_in_ = fitted[int]("estimator.n_features_in_", "The number of features.")
     feature_names_in_ = fitted[NDArray[Any]]("estimator.feature_names_in_", "The names of the features, if any.")
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    """Return the labels as an array; an error if there are none."""
+    if y is None:
+        raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
+    refuse_lazy(y, "y")
+    return np.asarray(y)
 
 
 def _warn_of_one_fold(splits: Splits) -> None:
