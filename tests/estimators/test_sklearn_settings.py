@@ -66,6 +66,7 @@ TWO = [
     ThresholdRejector(RejectSVC(), reject_rate=(0.2, 0.1)),
     ThresholdRejector(RejectSVC(), max_error=(0.2, 0.1)),
     ThresholdRejector(RejectSVC(), reject_rate=0.2, method="roc"),
+    ThresholdRejector(RejectSVC(), class_error={0: 0.2, 1: 0.2}, random_state=0),  # which names every class
 ]
 SEVERAL = [
     RejectSVC(),
@@ -73,6 +74,8 @@ SEVERAL = [
     RejectSVC(Costs.from_table({0: {1: 1, 2: 2}, 1: {0: 5, 2: 3}, 2: {0: 1, 1: 1}}, reject=0.3)),
     ThresholdRejector(RejectSVC(), reject_rate=0.2),
     ThresholdRejector(RejectSVC(), Costs(reject=0.3), method="roc"),
+    ThresholdRejector(RejectSVC(), reject_rate={0: 0.2, 1: 0.2}),  # a dict may leave out classes
+    ThresholdRejector(RejectSVC(), class_error={0: 0.2, 1: 0.2, 2: 0.2}, random_state=0),
 ]
 X, Y = [[float(i)] for i in range(60)], [0, 1, 2] * 20
 

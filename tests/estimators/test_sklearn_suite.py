@@ -11,7 +11,6 @@ import warnings
 from itertools import product
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 from sklearn import svm
@@ -26,14 +25,11 @@ REGRESSION = "regression"
 ONE_CLASS = "one-class machines"
 LIBLINEAR = "LinearSVC and LinearSVR, which are liblinear"
 PROBABILITY = "probability=True, which RejectSVC does not have"
-MULTICLASS = "more than two classes"
 LIBSVM = "libsvm's internals"
 NEGATIVE = "weights below 0, which RejectSVC refuses"
 WORDS = "refused as well, in other words"
 # by the name of a function, or of one of its cases
 NOT_APPLICABLE = {
-    "test_svm.test_decision_function": f"{MULTICLASS}: its first half takes one column per pair of classes",
-    "test_sparse.test_sparse_decision_function": f"{MULTICLASS}: its first half takes one column per pair of classes",
     "test_svm.test_negative_sample_weights_mask_all_samples-0": WORDS,
     "test_svm.test_negative_sample_weights_mask_all_samples-1": NEGATIVE,
     "test_svm.test_negative_weights_svc_leave_just_one_label": NEGATIVE,
@@ -86,12 +82,6 @@ NOT_APPLICABLE = {
     "test_svm.test_svc_nusvc_probA_probB_deprecated": PROBABILITY,
     "test_sparse.test_unsorted_indices": PROBABILITY,
     "test_sparse.test_sparse_svc_clone_with_callable_kernel": PROBABILITY,
-    "test_svm.test_decision_function_shape": MULTICLASS,
-    "test_svm.test_ovr_decision_function": MULTICLASS,
-    "test_svm.test_svc_ovr_tie_breaking": MULTICLASS,
-    "test_svm.test_svc_invalid_break_ties_param": MULTICLASS,
-    "test_svm.test_auto_weight": MULTICLASS,
-    "test_sparse.test_sparse_realdata": MULTICLASS,
 }
 
 if not hasattr(dense_suite, "get_iris_dataset"):
@@ -145,13 +135,6 @@ class SVC(RejectSVC):
         return csr_array(values) if issparse(self.support_vectors_) else values
 
 
-def two_classes(iris):
-    """Keep the two classes of Iris that overlap."""
-    kept = iris.target > 0
-    iris.data, iris.target = iris.data[kept], iris.target[kept]
-    return iris
-
-
 def stands_in(value):
     """Give the stand-in for SVC, as a class or as an estimator; None for other machines; other values unchanged."""
     if value is svm.SVC:
@@ -172,8 +155,7 @@ def expanded(function):
             axes.append([dict(zip(names, map(stands_in, row), strict=True)) for row in rows])
     for combination in product(*axes):
         arguments = {name: value for part in combination for name, value in part.items()}
-        two = len(np.unique(arguments.get("y_train", [0, 1]))) == 2
-        if two and None not in (arguments.get(name, 0) for name in ("SVM", "Estimator", "Classifier", "estimator")):
+        if None not in (arguments.get(name, 0) for name in ("SVM", "Estimator", "Classifier", "estimator")):
             if "global_random_seed" in function.__code__.co_varnames[: function.__code__.co_argcount]:
                 arguments["global_random_seed"] = 42
             yield arguments
@@ -196,9 +178,6 @@ CASES = [
 
 @pytest.mark.parametrize(("module", "function", "arguments"), CASES)
 def test_of_scikit_learn(module, function, arguments, monkeypatch):
-    original = dense_suite.get_iris_dataset
-    monkeypatch.setattr(dense_suite, "get_iris_dataset", lambda seed: two_classes(original(seed)))
-    monkeypatch.setattr(sparse_suite, "iris", two_classes(original(0)))
     monkeypatch.setattr(module, "svm", SimpleNamespace(**{**vars(svm), "SVC": SVC}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -250,7 +250,7 @@ def _fit(classifier: Any, X: Any, y: Any, groups: Groups | None, parameters: dic
         if isinstance(folds, Integral) and counts.min() < folds:
             raise ValueError(
                 f"the probabilities come from a sigmoid, which is fitted in {folds} folds, and the class "
-                f"{label.tolist()[counts.argmin()]!r} has {counts.min()} rows there; use more rows of it, a smaller cv, "
+                f"{label.tolist()[counts.argmin()]!r} has {counts.min()} rows there; use more of them, a smaller cv, "
                 'or method="symmetric".'
             )
     if groups is None:
