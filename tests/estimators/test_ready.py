@@ -145,8 +145,8 @@ def test_the_features_of_a_search_can_be_chosen_by_its_machine(rows):
 
 def test_too_few_rows_for_the_folds_of_a_sigmoid_are_said_in_our_words():
     X, y = np.arange(12.0)[:, np.newaxis], np.arange(12) % 2
-    for n, asked in ((8, {"costs": Costs(reject=0.3)}), (10, {"reject_rate": 0.2}), (8, {"costs": COSTS, "cv": "train"})):
-        with pytest.raises(ValueError, match=r"a sigmoid, which is fitted in 5 folds, and the class 0 has 4 rows there"):
+    for n, asked in ((8, {"costs": COSTS}), (10, {"reject_rate": 0.2}), (8, {"costs": COSTS, "cv": "train"})):
+        with pytest.raises(ValueError, match=r"a sigmoid, which is fitted in 5 folds, and the class 0 has 4 rows"):
             ThresholdRejector(LinearSVC(), method="chow", **asked).fit(X[:n], y[:n])
     ThresholdRejector(LinearSVC(), Costs(reject=0.3), method="chow", cv=4).fit(X[:8], y[:8])  # the way out
 
