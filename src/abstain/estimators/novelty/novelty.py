@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from abstain.arguments import refuse_lazy
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.detectors import fitted_detector
@@ -183,6 +184,7 @@ class NoveltyRejector(GuardedDecisions):
                 "kernel other than 'precomputed'."
             )
         frozen = isinstance(self.estimator, FrozenEstimator)
+        refuse_lazy(y, "y")
         X, y = indexable(X, y)
         weight, checked, parameters = self._checked_rows(X, sample_weight, groups, fits=not frozen)
         if row_costs is not None:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 from abstain.compressed import checked_rows
+from abstain.estimators.fitting.bases import BaseEstimator
 from abstain.estimators.fitting.decide import FittedMixin, fitted
 from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM
@@ -208,7 +208,7 @@ def _distance(score: Array, machine: Any) -> Array:
     return np.asarray(np.sqrt(-np.log((score / machine.coef.sum()).clip(FAINTEST, 1.0))))
 
 
-class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
+class NoveltyDetector(FittedMixin, BaseEstimator):
     """Score how unusual a row is: the default detector of `NoveltyRejector`.
 
     ::
@@ -290,5 +290,5 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
         """Return the machine of the second part, not fitted."""
         return OneClassSVM(nu=0.05)
 
-    columns_ = fitted("columns", "The columns in standard deviations.")
-    residuals_ = fitted("residuals", "The matrix that gives the residuals of a row.")
+    columns_ = fitted[Columns]("columns", "The columns in standard deviations.")
+    residuals_ = fitted[NDArray[np.float64]]("residuals", "The matrix that gives the residuals of a row.")
