@@ -10,27 +10,30 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import validate_data
 
-from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
+from abstain.arguments import positive_number, refuse_dask, refuse_lazy, row_weights, warn_caller
 from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
 from abstain.candidates.last_fit import around, last_fit, whole_folds
 from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHING, SVMS, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
+from abstain.costs.table import CostTable
+from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.halving import tested_folds
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class FoundMachine(Fitted):
 
 
 @with_parameters
-class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose or average machines, their parameters by the cross-validated mean cost, and fit them to all rows.
 
     Parameters
@@ -116,7 +119,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     True
     """
 
-    costs: Any = None
+    costs: CostTable | None = None
     machines: str | Sequence[str] = AUTO
     _: KW_ONLY
     svm: Any = None
@@ -140,9 +143,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
-        if y is None:
-            raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
-        X, label = indexable(X, np.asarray(y))
+        X, label = indexable(X, _labels(y))
         if NOTHING in self.machines:  # which reads no feature, and so refuses none
             check_X_y(X, y, accept_sparse=True, estimator=self)
         names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
@@ -288,11 +289,23 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         )
         return tags
 
-    best_estimator_ = fitted("estimator", "The machine fitted to all rows.")
-    choice_ = fitted("choice", "The costs of all candidates.")
-    best_score_ = fitted("score", "Minus the cross-validated mean cost of the choice.")
-    n_features_in_ = fitted("estimator.n_features_in_", "The number of features.")
-    feature_names_in_ = fitted("estimator.feature_names_in_", "The names of the features, if they have names.")
+    best_estimator_ = fitted[ThresholdRejector | RejectSVCCV]("estimator", "The machine fitted to all rows.")
+    choice_ = fitted[Choice]("choice", "The costs of all candidates.")
+    best_score_ = fitted[float]("score", "Minus the cross-validated mean cost of the choice.")
+    coef_ = fitted[NDArray[np.float64]]("estimator.coef_", "Weights of the features, if the machine has them.")
+    feature_importances_ = fitted[NDArray[np.float64]](
+        "estimator.feature_importances_", "Importances of the features, if the machine has them."
+    )
+    n_features_in_ = fitted[int]("estimator.n_features_in_", "The number of features.")
+    feature_names_in_ = fitted[NDArray[Any]]("estimator.feature_names_in_", "The names of the features, if any.")
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    """Return the labels as an array; an error if there are none."""
+    if y is None:
+        raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
+    refuse_lazy(y, "y")
+    return np.asarray(y)
 
 
 def _warn_of_one_fold(splits: Splits) -> None:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from abstain.estimators.unwrap import reached, unguarded
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.reasons.changes import Change, Floats, Places
 from abstain.rules.decisions import Decisions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 3  # training rows of each side
 BLOCK = 4_000_000  # kernel values in memory at a time
@@ -93,7 +96,7 @@ class Explanation:
     ranges: str
     searched: int
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the sentence, the decision and the change of each row."""
         frame = self.decisions.to_frame().iloc[self.rows]
         frame.insert(0, "sentence", self.sentence)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 from abstain.candidates.average import MachineAverage, machine_of
@@ -144,12 +143,12 @@ def machine_facts(machine: Any) -> dict[str, Any]:
     return facts | {"status": machine.status_, "duality gap": machine.duality_gap_}
 
 
-def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) -> dict[str, Any]:
+def facts_of(table: TrainingTable, model: Any, given: Given, own: dict[str, Any]) -> dict[str, Any]:
     """Facts about a trained model; `own` are those of its machine, with a verdict and warnings."""
-    guard, sentence, warned = guard_facts(table, model)
+    guard, sentence, warned = guard_facts(table, model, given.guard, own)
     verdict = own["verdict"] | {"sentence": f"{own['verdict']['sentence']} {sentence}".rstrip()}
     return {
-        "model": str(path),
+        "model": str(given.output),
         "rows": len(table.y),
         "unlabelled rows left out": table.left_out or None,
         "numeric columns": len(table.numeric),

@@ -172,9 +172,9 @@ class SearchMixin:
         """The chosen C."""
         return self._now.grid.best[0]
 
-    best_score_: float = fitted("grid.best_score", "Minus the mean cost, each fold decided by the others' choice.")
-    cv_reject_rate_: float = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
-    cv_results_: dict[str, Any] = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
-    n_splits_: int = fitted("grid.n_splits", "The number of folds.")
-    score_scale_: float = fitted("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
-    score_shift_: float = fitted("shift", "What is added to `score_scale_` times the trained machine's score.")
+    best_score_ = fitted[float]("grid.best_score", "Minus the mean cost, each fold decided by the others' choice.")
+    cv_reject_rate_ = fitted[float]("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
+    cv_results_ = fitted[dict[str, Any]]("grid.results", "The whole search in the form of `GridSearchCV`.")
+    n_splits_ = fitted[int]("grid.n_splits", "The number of folds.")
+    score_scale_ = fitted[float]("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
+    score_shift_ = fitted[float]("shift", "What is added to `score_scale_` times the trained machine's score.")

@@ -12,8 +12,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import is_dask, refuse_dask
+from abstain.arguments import is_dask, refuse_dask, refuse_lazy
 from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for
@@ -185,7 +186,7 @@ class ThresholdRejector(TunedDecisions):
     """
 
     estimator: Any
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     reject_rate: Any = None
     max_error: Any = None
@@ -245,6 +246,7 @@ class ThresholdRejector(TunedDecisions):
         if not isinstance(self.estimator, LinearRejectSVC):  # which reads the chunks of a dask array one by one
             some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
             refuse_dask(X, "ThresholdRejector", some)
+        refuse_lazy(y, "y")
         request = Request.of(self, by_row=row_costs is not None)
         if request.promise is not None:
             refuse_unused(self, request.promise)

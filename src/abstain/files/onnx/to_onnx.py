@@ -18,6 +18,7 @@ from abstain.candidates.average import MachineAverage
 from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.estimators.unwrap import resampling
 from abstain.files.format.errors import no_graph
 from abstain.files.onnx.average import AverageScoring
 from abstain.files.onnx.check import Inputs, compare
@@ -187,6 +188,9 @@ def _scored(estimator: Any) -> tuple[list[Any], Scoring | AverageScoring]:
             f"estimator {what}, which decides on no classes and has no ONNX graph alone; put it in front of a "
             f"classifier, {with_one}."
         )
+    if left := resampling(getattr(estimator, "steps", [])):
+        way_out = "; use scikit-learn's Pipeline of its other fitted steps, which decides the same"
+        raise no_graph(f"is a Pipeline with the step {left[0]!r}, which only resamples training rows", way_out)
     steps: list[Any] = []
     if isinstance(machine, ResponseMachine):
         method = machine.method
