@@ -31,6 +31,7 @@ LINES = {"Cs": 2, "cv": 2}
 ANY = LogisticRegression()
 CALL = Actions({0: {0: 0, 1: 2}, 1: {0: 3, 1: 0}, "call": 0.3})
 CROSS = ThresholdRejector(ANY, class_error=0.3, conformal="cross", random_state=0)
+AVERAGED = ("svm", "laplacian", "average")
 
 # by name: how it is written in the table, and the estimator; the first of each is the default, as far as it has one
 CASES = {
@@ -81,6 +82,9 @@ CASES = {
         ('Costs(reject=0.3), ("logistic",), cv=2', MachineSearch(EVEN, ("logistic",), cv=2)),
         ('Costs(reject=0.3), ("boosting",), cv=2', MachineSearch(EVEN, ("boosting",), cv=2)),
         ('machines=("forest",), cv=2', MachineSearch(machines=("forest",), cv=2)),
+        ('Costs(reject=0.3), ("laplacian",), cv=2', MachineSearch(EVEN, ("laplacian",), cv=2)),
+        ('Costs(reject=0.3), ("svm", "laplacian", "average"), cv=2', MachineSearch(EVEN, AVERAGED, cv=2)),
+        ('machines=("nothing",), cv=2', MachineSearch(machines=("nothing",), cv=2)),
     ],
     "NoveltyRejector": [
         ("RejectSVC()", NoveltyRejector(RejectSVC(), random_state=0)),

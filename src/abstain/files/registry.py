@@ -25,7 +25,7 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Arrays, Fields, Parts, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.classifiers import CALIBRATED, inside
+from abstain.files.sklearn_codecs.classifiers import AVERAGE, CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
@@ -36,7 +36,7 @@ from abstain.preprocessing import ESTIMATOR
 REJECTOR, GUARDED, PIPELINE = "ThresholdRejector", "NoveltyRejector", "Pipeline"
 MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
 # inside a rejector, which has their classes
-CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED)
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED, AVERAGE)
 CODECS = MODELS | CLASSIFIERS
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."

@@ -6,7 +6,8 @@ from scipy.sparse import csr_array, csr_matrix
 
 _TYPES = {
     "abstain": "dual.problem.DualProblem dual.proof.OptimalProofs dual.proof.Proof kernels.Kernel labels.Labels",
-    "abstain.candidates": "search.FoundMachine search.MachineSearch trials.Choice trials.DoingNothing trials.Trials",
+    "abstain.candidates": "average.MachineAverage search.FoundMachine search.MachineSearch",
+    "abstain.candidates.trials": "Choice DoingNothing Trials",
     "abstain.costs": "action_labels.ActionLabels actions.Actions costs.Costs cuts.Levels cuts.Thresholds",
     "abstain.losses": "generalized_hinge.BartlettWegkamp margin_loss.MarginLoss margin_loss.PiecewiseLinear",
     "abstain.machines.cross_machine": "ClassCalibration CrossMachine",

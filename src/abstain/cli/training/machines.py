@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from abstain.candidates.machines import AUTO, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
+from abstain.candidates.machines import AUTO, AVERAGE, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError, meant
@@ -50,8 +50,8 @@ def checked_machine(given: Given) -> Given:
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
-    """Return the machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
-    given, names = [name.strip() for name in text.split(",")], (*NAMES, LINEAR, BEST)
+    """Return the machines of `compare`, from a list with commas; "all" stands for those of `NAMES`."""
+    given, names = [name.strip() for name in text.split(",")], (*CHOICES, LINEAR, BEST, AUTO)
     if unknown := [name for name in given if name not in (*names, ALL)]:
         known = ", ".join(names)
         raise UsageError(
@@ -110,9 +110,11 @@ def _facts(table: TrainingTable, costs: Any, model: Any, choice: Choice) -> dict
         facts |= {
             "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
             "how to read them": "each is the least of all parameters tried, so they are optimistic; the next line is "
-            "the cost of rows that the choice has not seen",
+            "the cost of rows that the choice has not seen"
+            + ("; an average is taken without comparing it" if choice.chosen.name == AVERAGE else ""),
         }
-    facts |= _compared_with_none(table, costs, model, choice.cost, getattr(final, "cv_reject_rate_", math.nan))
+    rejected = getattr(final, "cv_reject_rate_", choice.chosen.rejected)
+    facts |= _compared_with_none(table, costs, model, choice.cost, rejected)
     return facts | ({"warnings": []} if choice.chosen.name == NOTHING else {})  # which was asked for
 
 

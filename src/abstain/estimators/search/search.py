@@ -58,6 +58,7 @@ class SearchMixin:
     """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
+    _on_scored: Any = None  # (grid, pricing, rows) -> None: for the choice among machines, which reads the scores too
     _fitted_kind: ClassVar[type[Searched]]
     _linear: ClassVar[bool]
     _fits: Any  # (training, gammas, until) -> what makes the fits of the search
@@ -143,7 +144,10 @@ class SearchMixin:
         grid, last = replace(grid_of(Cs, gammas, rounds), kernels=kernels), rounds[-1]
         pricing = Pricing.of(training, last.rows)
         rows = HeldOutRows.of(last.scores, last.splits, pricing.code, np.asarray(last.finished.any(axis=(0, 2))))
-        return placed(grid, pricing, rows, tune=self.cuts == "tuned")
+        grid, correction = placed(grid, pricing, rows, tune=self.cuts == "tuned")
+        if self._on_scored is not None:
+            self._on_scored(grid, pricing, rows)
+        return grid, correction
 
     def _complaint(
         self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]

@@ -262,6 +262,8 @@ class ThresholdRejector(TunedDecisions):
             row_table(row_costs, labels, request.costs, len(code))
         tune = request.needs_rows and not by_class
         weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
+        if row_costs is not None and not prefit and getattr(self.estimator, "_fits_row_costs", False):
+            parameters = {**parameters, "row_costs": row_costs}
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
         if weight is not None and not weight.all() and isinstance(self.cv, Integral) and not (prefit or is_dask(X)):
