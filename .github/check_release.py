@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -123,17 +124,22 @@ def installed(name: str, wheel: Path, python: str) -> dict[str, Any]:
     path = str(inside.parent)
     if reachable := [one for one in COMPILERS if shutil.which(one, path=path)]:
         sys.exit(f"{reachable} is on the PATH that should have no compiler.")
-    start = time.perf_counter()
-    called(inside, "-m", "pip", "install", "--only-binary", ":all:", wheel, path=path)
-    between = time.perf_counter()
     example, shown = EXAMPLE.findall((ROOT / "README.md").read_text(encoding="utf-8"))[0]
-    printed = called(inside, "-c", example, cwd=BUILD, path=path)
-    seconds = [between - start, time.perf_counter() - between]
+    _, install = timed(inside, "-m", "pip", "install", "--only-binary", ":all:", wheel, path=path)
+    printed, run = timed(inside, "-c", example, cwd=BUILD, path=path)
     if printed != shown:
         sys.exit(f"The README's first example prints\n{printed}instead of\n{shown}")
-    tests = wheel_tests(inside, path)
     version = called(inside, "-c", "import platform; print(platform.python_version())").strip()
-    return {"python": version, "install_s": seconds[0], "example_s": seconds[1], "tests": tests}
+    return {"python": version, "install": install, "example": run, "tests": wheel_tests(inside, path)}
+
+
+def timed(*command: object, **settings: Any) -> tuple[str, dict[str, float]]:
+    """Run a command; return what it prints, and its seconds: elapsed, and of the processor."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    printed = called(*command, **settings)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return printed, {"elapsed_s": round(time.perf_counter() - start, 2), "processor_s": round(used, 2)}
 
 
 def wheel_tests(inside: Path, path: str) -> str:
@@ -168,18 +174,18 @@ def workflows(tools: Path) -> dict[str, str]:
 
 def table(found: dict[str, Any]) -> str:
     """The table of docs/releasing.md."""
-    heads = ["wheel", "MB", "platform tag", "two builds", "Python", "install, s", "first example, s", "tests"]
-    rows = []
+    heads = ["wheel", "MB", "platform tag", "two builds", "Python", "install", "first example", "tests"]
+    lines = ["| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads))]
     for wheel in found["wheels"]:
-        built = [f"`{wheel['tags']}`", f"{wheel['MB']:.1f}", f"`{wheel['platform']}`", "the same bytes"]
+        built = f"| `{wheel['tags']}` | {wheel['MB']:.1f} | `{wheel['platform']}` | the same bytes"
         for run in wheel["runs"]:
-            rows.append(
-                [*built, f"`{run['python']}`", f"{run['install_s']:.1f}", f"{run['example_s']:.1f}", run["tests"]]
-            )
-    lines = ["| " + " | ".join(row) + " |" for row in (heads, ["---"] * len(heads), *rows)]
+            times = [
+                f"{run[step]['elapsed_s']:.0f} s ({run[step]['processor_s']:.0f} s)" for step in ("install", "example")
+            ]
+            lines += [f"{built} | `{run['python']}` | {' | '.join(times)} | {run['tests']} |"]
     head = f"Version `{found['version']}`, {found['date']}, {found['machine']}, by `make release-check`:"
     checked = f"Workflows: {'; '.join(f'{name} {result}' for name, result in found['workflows'].items())}."
-    return "\n".join([head, "", *lines, "", checked, ""])
+    return "\n".join([head, "", *lines, "", "In brackets: seconds of the processor.", checked, ""])
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from docs.pages import ROOT, module, write_numbers
 
 check_version = module("check_version", ROOT / ".github" / "check_version.py")
 oldest = module("oldest", ROOT / "requirements" / "oldest.py")
+ecosystem = module("write_ecosystem", ROOT / "docs" / "write_ecosystem.py")
 versions = module("build_versions", ROOT / "docs" / "build_versions.py")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -72,6 +73,17 @@ def test_the_page_of_other_libraries_has_all_lines():
     page = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\| ([\w-]+) \| `[\d.]+` \| yes \|", page, re.MULTILINE)
     assert shown == re.findall(r'^    \(\s*"([\w-]+)",', script, re.MULTILINE), "run python docs/write_ecosystem.py"
+
+
+def test_the_page_of_other_libraries_has_a_test_for_every_line_on_scikit_learn():
+    page = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
+    part = page.partition("## scikit-learn\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (?!tool |---)(.*?)[,:]? ", part, re.MULTILINE)
+    assert rows == [start.rstrip(":") for start in ecosystem.OURS]
+    tests = (ROOT / "tests" / "test_ecosystem.py").read_text(encoding="utf-8")
+    for start in (one for listed in ecosystem.OURS.values() for one in listed):
+        of, _, name = start.partition("::")
+        assert re.search(rf"class {of}:.*?def {name or 'test_'}", tests, re.DOTALL)
 
 
 def test_the_paper_has_the_numbers_of_the_results_and_only_references_that_exist():

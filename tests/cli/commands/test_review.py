@@ -23,7 +23,7 @@ def reviewed(tmp_path, model, cases, *options, name="review.csv"):
         "predict", model, cases, "-o", tmp_path / "answers.csv", "--review", path, "--force", "--json", *options
     )
     assert result.exit_code == 0, result.stderr
-    table = pl.read_csv(path, infer_schema=False) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    table = pl.read_csv(path, infer_schema_length=0) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
     answers = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
     return table, answers, json.loads(result.stdout)
 
