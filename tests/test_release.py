@@ -1,6 +1,7 @@
 """What a release rests on: versions that agree, lower bounds that can be listed, actions that are pinned."""
 
 import re
+import subprocess
 import tomllib
 
 import pytest
@@ -57,6 +58,63 @@ def test_actions_are_pinned_by_hash():
 def test_the_site_has_the_newest_patch_of_each_minor_version(tags, kept):
     assert versions.released(tags) == kept
     assert all(name in versions.front_page([*kept, "main"]) for name in [*kept, "main"])
+
+
+MAKEFILE = """\
+docs:
+\ttest -f works
+\tmkdir -p build/site/deep
+\techo '<body><div class="sidebar-tree"></div>{}</body>' > build/site/index.html
+\techo '<body>{}</body>' > build/site/deep/page.html
+"""
+
+
+@pytest.fixture
+def released(tmp_path, monkeypatch):
+    """A repository with two released versions and main, each with a site of its own."""
+
+    def git(*command):
+        settings = ["-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *settings, "-C", tmp_path, *command], check=True, capture_output=True)  # noqa: S603, S607
+
+    for name, path in (("ROOT", ""), ("BUILD", "build"), ("TARGET", "build/versions")):
+        monkeypatch.setattr(versions, name, tmp_path / path)
+    git("init", "--quiet")
+    (tmp_path / "works").touch()
+    (tmp_path / ".gitignore").write_text("build/\n")
+    for version in ("v1.0.0", "v1.1.0", "main"):
+        (tmp_path / "Makefile").write_text(MAKEFILE.format(version, version))
+        git("add", ".")
+        git("commit", "--quiet", "-m", version)
+        if version != "main":
+            git("tag", "--no-sign", version)
+    subprocess.run(["make", "-C", tmp_path, "docs"], check=True, capture_output=True)  # noqa: S603, S607
+    return tmp_path, git
+
+
+def test_the_site_has_every_version_from_its_own_files_and_links_to_all(released):
+    versions.main()
+    target, names = released[0] / "build" / "versions", ["v1.1.0", "v1.0.0", "main"]
+    assert "url=v1.1.0/" in (target / "index.html").read_text()
+    for own in names:
+        for page in (target / own / "index.html", target / own / "deep" / "page.html"):
+            text = page.read_text()
+            assert f"{own}</body>" in re.sub("<details.*</details>", "", text)
+            assert f"Version {own}<" in text
+            links = [(page.parent / link).resolve() for link in re.findall(r'href="([^"]+)"', text)]
+            assert links == [(target / name).resolve() for name in names]
+    assert versions.called("git", "-C", released[0], "worktree", "list").count("\n") == 1
+
+
+def test_a_version_whose_site_cannot_be_built_stops_all_and_leaves_no_worktree(released):
+    root, git = released
+    git("rm", "--quiet", "works")
+    git("commit", "--quiet", "-m", "broken")
+    git("tag", "--no-sign", "v1.2.0")
+    with pytest.raises(subprocess.CalledProcessError, match="make"):
+        versions.main()
+    assert not (root / "build" / "versions" / "index.html").exists()
+    assert versions.called("git", "-C", root, "worktree", "list").count("\n") == 1
 
 
 def test_every_dependency_of_users_is_explained():
