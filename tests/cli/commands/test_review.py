@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,9 @@ def reviewed(tmp_path, model, cases, *options, name="review.csv"):
         "predict", model, cases, "-o", tmp_path / "answers.csv", "--review", path, "--force", "--json", *options
     )
     assert result.exit_code == 0, result.stderr
-    table = pl.read_csv(path, infer_schema_length=0) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    table = (
+        pl.read_csv(path, infer_schema_length=0) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    )
     answers = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
     return table, answers, json.loads(result.stdout)
 
@@ -138,12 +141,12 @@ def test_several_classes_and_actions_have_reviews(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--capacity", 0), "greater than or equal to 1"),
-        (("--capacity", -3), "greater than or equal to 1"),
-        (("--audit", -1, "--review", "r.csv"), "greater than or equal to 0"),
+        (("--capacity", 0), "(greater than or equal to |x>=)1"),  # depends on the version of typer
+        (("--capacity", -3), "(greater than or equal to |x>=)1"),
+        (("--audit", -1, "--review", "r.csv"), "(greater than or equal to |x>=)0"),
         (("--audit", 5), "--review"),
         (("--id", "age"), "--review"),
-        (("--review", "r.ods"), ".xlsx"),
+        (("--review", "r.ods"), r"\.xlsx"),
         (("--review", "r.csv", "--id", "patient"), "no column 'patient'"),
     ],
 )
@@ -151,7 +154,7 @@ def test_mistakes_end_in_one_sentence_with_the_way_out(tmp_path, model, cases, m
     monkeypatch.chdir(tmp_path)
     result = run("predict", model, cases, "-o", "a.csv", *options)
     assert result.exit_code in (2, 3)
-    assert words in result.stderr
+    assert re.search(words, result.stderr)
     assert "Traceback" not in result.stderr
     assert not list(tmp_path.glob("r.*"))
 
