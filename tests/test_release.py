@@ -1,13 +1,17 @@
 """What a release rests on: versions that agree, lower bounds that can be listed, actions that are pinned."""
 
+import json
 import re
 import subprocess
+import sys
 import tomllib
+import zipfile
 
 import pytest
 
 from docs.pages import ROOT, module, write_numbers
 
+check_release = module("check_release", ROOT / ".github" / "check_release.py")
 check_version = module("check_version", ROOT / ".github" / "check_version.py")
 oldest = module("oldest", ROOT / "requirements" / "oldest.py")
 ecosystem = module("write_ecosystem", ROOT / "docs" / "write_ecosystem.py")
@@ -28,6 +32,42 @@ def test_a_wrong_tag_is_refused(tmp_path):
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n## [1.2.3] - 2030-01-01\n")
     assert check_version.main("v1.2.3", tmp_path) is None
     assert "pyproject.toml has 1.2.3" in check_version.main("v1.2.4", tmp_path)
+
+
+def test_the_page_has_the_table_of_the_last_check():
+    found = json.loads(check_release.RESULTS.read_text(encoding="utf-8"))
+    assert check_release.table(found) in check_release.PAGE.read_text(encoding="utf-8"), "run make release-check"
+    assert {run["python"][:4] for wheel in found["wheels"] for run in wheel["runs"]} >= {"3.11", "3.12", "3.13"}
+    for step in (run[name] for wheel in found["wheels"] for run in wheel["runs"] for name in ("install", "example")):
+        assert 0 < step["processor_s"] < 30
+
+
+@pytest.mark.parametrize(
+    ("second", "different"),
+    [
+        ({"a": "1", "b": "2"}, []),
+        ({"a": "1", "b": "3"}, ["b"]),
+        ({"a": "1"}, ["b"]),
+        ({"b": "2", "a": "1"}, ["x.whl: dates, modes or the order of files"]),
+    ],
+)
+def test_differences_between_two_wheels_are_named(tmp_path, second, different):
+    for folder, files in (("one", {"a": "1", "b": "2"}), ("two", second)):
+        (tmp_path / folder).mkdir()
+        with zipfile.ZipFile(tmp_path / folder / "x.whl", "w") as archive:
+            for name, text in files.items():
+                archive.writestr(zipfile.ZipInfo(name), text)
+    assert check_release.differences(tmp_path / "one" / "x.whl", tmp_path / "two" / "x.whl") == different
+
+
+def test_a_step_of_the_check_that_fails_stops_it_and_shows_why():
+    with pytest.raises(SystemExit, match="the reason"):
+        check_release.called(sys.executable, "-c", "import sys; sys.exit('the reason')")
+    printed, seconds = check_release.timed(sys.executable, "-c", "sum(range(10**6)); print('done')")
+    assert printed == "done\n"
+    assert 0 < seconds["processor_s"] < 30
+    assert check_release.interpreter("{}.{}".format(*sys.version_info)) is not None
+    assert check_release.interpreter("1.5") is None
 
 
 def test_every_requirement_has_a_lower_bound():
