@@ -62,6 +62,11 @@ LINES = [
     ),
     ("distributed", ["o:test_dask_workers"], '`joblib.parallel_config("dask")` for folds and searches.'),
     (
+        "ray",
+        ["o:test_ray"],
+        '`register_ray()` and `joblib.parallel_config("ray")`; fitted machines can be sent to workers.',
+    ),
+    (
         "skops",
         ["m:test_skops"],
         (
