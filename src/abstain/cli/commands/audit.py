@@ -16,7 +16,6 @@ from abstain.cli.options import Given
 from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged
 from abstain.cli.output.reports import write_audit
-from abstain.estimators.unwrap import final_estimator, unguarded
 from abstain.review.audit import NONE, Audit, Case
 from abstain.review.intervals import kappa
 
@@ -33,39 +32,46 @@ def command(given: Given) -> None:
             rows[code] = case
     if all(case.truth == NONE for case in rows.values()):
         raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
-    batches = {case.drawn for case in rows.values()}
-    answered, drawn, handed_on = (sum(counts) for counts in zip(*(batch[1:4] for batch in batches), strict=True))
-    audit = Audit([*rows.values()], answered, handed_on, model.rule.labels, given.confidence)
-    error, cost, judged, sure = (
-        audit.error(),
-        audit.cost(),
-        len(audit.judged),
-        f"at {100 * audit.confidence:g} % between",
-    )
+    audit = Audit([*rows.values()], model.rule.labels, given.confidence)
+    error, cost, beyond = audit.error(), audit.cost(), audit.of_rows(over=True).error()
+    over, drawn, judged = audit.total("over"), audit.total("audited"), len(audit.judged)
     warned, said, spent = list[str](), list[str](), [seconds for review in reviews for seconds in review.seconds]
+    sure = f"at {100 * audit.confidence:g} % between"
+    kept = promises(audit.of_rows(over=False), model)
     if not drawn:
         warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
     elif judged < drawn:
-        warned.append(f"{drawn - judged} of {drawn} audited rows have no usable verdict; the intervals leave them out.")
-    if error is not None:
-        value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
-        said.append(f"{error['wrong']} of {judged} audited answers are wrong: {value} of all, {sure} {low} and {high}.")
+        warned.append(
+            f"{drawn - judged} of {drawn} audited rows have no usable verdict; the intervals count them as right and as "
+            "wrong."
+        )
+    if drawn and (none := [batch for batch in audit.batches if batch.answered and not batch.audited]):
+        of = f"{len(none)} of {len(audit.batches)} batches have"
+        warned.append(f"{of} no audited row, so any of their answers may be wrong; audit some rows of every batch.")
+    said += [] if error is None else [_in_words(error, "audited answers", sure)]
+    said += [] if beyond is None else [_in_words(beyond, f"audited answers among the {over} over capacity", sure)]
+    if over and kept:
+        said.append("The promise of the model is about the other answers.")
     if cost is not None:
         value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
         said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
     cases = None if given.cases is None else Deciding(model, how).read(given.cases, how)
+    if cases is None and model.guarded:
+        said.append("Pass the table of a batch by --cases to see whether its rows are like the training rows.")
     facts = {
-        "batches": len(batches),
-        "rows the model answers": answered,
-        "rows handed on": handed_on,
+        "batches": len(audit.batches),
+        "rows the model answers": audit.total("answered"),
+        "over capacity": over,
+        "rows handed on": audit.total("handed_on"),
         "audited rows": drawn,
         "error among the answers": error,
+        "error over capacity": beyond,
         "cost per row": cost,
         "rejected rows turned out as": audit.rejects(),
         "confidence": given.confidence,
         "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
         "warnings": warned,
-        "promises": promises(audit, model),
+        "promises": kept,
         "reviewers": [agreement(*two, audit) for two in combinations(reviews, 2)],
         "unsure": sum(review.unsure for review in reviews),
         "median seconds": median(spent) if spent else None,
@@ -78,12 +84,14 @@ def command(given: Given) -> None:
     print_judged(shown | ({} if given.output is None else {"report": str(given.output)}), json=given.json)
 
 
+def _in_words(error: dict[str, Any], what: str, sure: str) -> str:
+    value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
+    return f"{error['wrong']} of {error['rows']} {what} are wrong: {value} of all, {sure} {low} and {high}."
+
+
 def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
     """Return the ceilings on errors that the model was fitted for, and whether the verdicts agree."""
-    final = final_estimator(unguarded(model.estimator))
-    while hasattr(final, "estimator") and not hasattr(final, "certificate_"):
-        final = final_estimator(final.estimator)  # a frozen one
-    bound, found = getattr(final, "certificate_", None), list[dict[str, Any]]()
+    bound, found = model.promise, list[dict[str, Any]]()
     for name, share_of in (("max_error", audit.error), ("class_error", audit.of_class)):
         asked = getattr(bound, name, None) or {}
         for label, ceiling in asked.items() if isinstance(asked, dict) else [(None, asked)]:
