@@ -35,7 +35,8 @@ def audit_of(truth, choice, rng, drawn=20, known=1.0, batch="h0"):
     """The audit of a batch of which some answered rows are drawn, and some rejected rows have a verdict."""
     answered, handed = np.flatnonzero(choice != 1), np.flatnonzero(choice == 1)
     of = drawn_from(len(answered), drawn, len(handed), batch=batch)
-    cases = [Case(int(truth[at]), int(choice[at]), True, TABLE, of) for at in rng.choice(answered, drawn, replace=False)]
+    audited = rng.choice(answered, drawn, replace=False)
+    cases = [Case(int(truth[at]), int(choice[at]), True, TABLE, of) for at in audited]
     cases += [Case(int(truth[at]) if rng.random() < known else NONE, 1, False, TABLE, of) for at in handed]
     return Audit(cases, LABELS)
 
@@ -95,7 +96,8 @@ def test_intervals_of_unequal_batches_cover_in_simulations(batches, draws):
 
 def test_several_batches_count_by_their_rows():
     one, two = drawn_from(900, 10), drawn_from(100, 10, batch="h1")
-    cases = [Case(0, 0, True, TABLE, one)] * 10 + [Case(1, 0, True, TABLE, two)] * 5 + [Case(0, 0, True, TABLE, two)] * 5
+    cases = [Case(0, 0, True, TABLE, one)] * 10
+    cases += [Case(1, 0, True, TABLE, two)] * 5 + [Case(0, 0, True, TABLE, two)] * 5
     audit = Audit(cases, LABELS)
     assert audit.error()["estimate"] == pytest.approx(0.05)
     assert audit.cost()["estimate"] == pytest.approx(0.05 * 5)

@@ -85,7 +85,7 @@ def share_of_batches(found: Any, possible: Any, drawn: Any, total: Any, confiden
     (0.0, 0.153, (0.0, 0.2))
     """
     found, possible, drawn, total = (np.asarray(counts) for counts in (found, possible, drawn, total))
-    rows, some, all_of = max(total.sum(), 1), (0 < drawn) & (drawn < total), drawn >= total
+    rows, some, all_of = max(total.sum(), 1), (drawn > 0) & (drawn < total), drawn >= total
     low, high = found[all_of].sum() / rows, (possible[all_of].sum() + total[drawn == 0].sum()) / rows
     weight, tail, n = total[some] / rows, (1.0 - confidence) / 2.0, int(drawn[some].sum())
     if some.sum() == 1:

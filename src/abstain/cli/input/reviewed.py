@@ -63,6 +63,11 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
     return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE)
 
 
+def is_review(table: InputTable) -> bool:
+    """Whether 'abstain predict' wrote a table for reviewers."""
+    return {VERDICT, NOTE, CODE} <= {*table.columns}
+
+
 @dataclass(frozen=True, eq=False)
 class Review:
     """A review file.
