@@ -89,8 +89,8 @@ class Audit:
             drawn = batch.audited - sum(case.over != over for case in cases)  # rows that are lacking may be of either
             handed_on = batch.handed_on + batch.answered - answered
             part[batch] = batch._replace(answered=answered, audited=min(drawn, answered), handed_on=handed_on)
-        moved = (replace(case, drawn=part[case.drawn], audited=case.audited and case.over == over) for case in self.cases)
-        return replace(self, cases=[*moved])
+        cases = [(case, case.audited and case.over == over) for case in self.cases]
+        return replace(self, cases=[replace(case, drawn=part[case.drawn], audited=own) for case, own in cases])
 
     def answer(self, case: Case) -> int:
         """The class that the model answers."""

@@ -2,7 +2,8 @@
 
 ::
 
-    code = batch - answered - over capacity - audited - handed on - seed - row - columns - cells - hash(model, these, role)
+    code = batch - answered - over capacity - audited - handed on - seed - row - columns - cells - hash
+    hash = hash(model, all of these, role)
 
 The columns and cells are hashes of what the model reads. The role of a row, audited or handed on, is only in the last
 hash. Who has the model can tell it, and a reviewer cannot.

@@ -131,7 +131,7 @@ def test_rows_that_changed_are_named_and_not_used(tmp_path, table, model, cases)
     assert f"'line {len(rows) + 2}' there twice" in heard
 
     def torn(edited):  # a column sorted alone
-        for row, age in zip(edited, sorted(row["age"] for row in rows), strict=True):
+        for row, age in zip(edited[1:], sorted(row["age"] for row in rows[1:]), strict=True):
             row["age"] = age
 
     found, heard = written(torn)

@@ -76,6 +76,7 @@ def test_text_and_drift(tmp_path, model, cases):
     assert result.exit_code == 0
     assert "audited answers are wrong" in " ".join(result.stdout.split())
     assert "rejected rows turned out as" in result.stdout
+    assert "--cases" not in result.stdout
 
 
 def test_several_files_are_several_batches(tmp_path, model, cases):
@@ -128,7 +129,7 @@ def test_changed_rows_are_named_and_not_used(tmp_path, model, cases):
     facts = json.loads(result.stdout)
     assert [*facts["not_used"].values()] == [["row 5", "row 7", "row 9"]]
     # if one was drawn for the audit, the next line says how many are lacking
-    for words in ("'row 5' changed after", "'row 7' without a code of this model", "'row 9' changed after"):
+    for words in ("'row 5', 'row 9' changed after", "'row 7' without a code of this model"):
         assert words in heard(result)[0]
     assert sum(facts["rejected_rows_turned_out_as"].values()) == facts["rows_handed_on"] == whole["rows_handed_on"]
 
@@ -163,8 +164,9 @@ def test_times_that_cannot_be_read_are_named(tmp_path, model, cases):
     result = run("audit", model, path, "--json")
     assert json.loads(result.stdout)["median_seconds"] is not None
     assert "times of 'line 4', 'line 7'" in result.stderr
+    path = predicted(tmp_path, model, cases, "--audit", 5, name="r.csv")
     timed(path, cases, [("early", "late")])
-    assert "are not times" in said(run("audit", model, path))
+    assert "times of 'line 2', 'line 3'" in said(run("audit", model, path))
 
 
 def swapped_truths(cases):
@@ -190,7 +192,7 @@ def test_promises_are_judged(tmp_path):
 
 def test_rows_over_capacity_break_no_promise(tmp_path):
     training, batch = (write_table(tmp_path / f"{at}.csv", rows=rows, seed=at) for at, rows in ((1, 600), (2, 1200)))
-    fit = ("-t", "answer", "--max-error", 0.05, "--machine", "logistic", "-o", tmp_path / "m")
+    fit = ("-t", "answer", "--max-error", 0.08, "--machine", "logistic", "-o", tmp_path / "m")
     assert run("fit", training, *fit).exit_code == 0
     review = tmp_path / "r.csv"
     options = ("--review", review, "--capacity", 10, "--audit", 1200, "--json", "-o", tmp_path / "a.csv")
@@ -203,10 +205,10 @@ def test_rows_over_capacity_break_no_promise(tmp_path):
     wrong = [row["label"] != row["answer"] for row in own]
     assert (promise["rows"], promise["wrong"]) == (len(own), sum(wrong))
     assert promise["state"] == "kept"
-    assert facts["error_among_the_answers"]["estimate"] > 0.05, "over capacity the answers are worse"
+    assert facts["error_among_the_answers"]["estimate"] > 0.08, "over capacity the answers are worse"
     assert (facts["over_capacity"], facts["error_over_capacity"]["rows"]) == (over, over)
     assert facts["error_over_capacity"]["estimate"] > 2 * promise["estimate"]
-    assert "promise of the model is about the other answers" in facts["verdict"]["sentence"]
+    assert "promises are about the answers that are not over capacity" in facts["verdict"]["sentence"]
 
 
 def test_every_batch_needs_an_audit(tmp_path, model, cases):

@@ -33,44 +33,25 @@ def command(given: Given) -> None:
     if all(case.truth == NONE for case in rows.values()):
         raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
     audit = Audit([*rows.values()], model.rule.labels, given.confidence)
+    kept, spent = promises(audit.of_rows(over=False), model), [time for review in reviews for time in review.seconds]
     error, cost, beyond = audit.error(), audit.cost(), audit.of_rows(over=True).error()
-    over, drawn, judged = audit.total("over"), audit.total("audited"), len(audit.judged)
-    warned, said, spent = list[str](), list[str](), [seconds for review in reviews for seconds in review.seconds]
-    sure = f"at {100 * audit.confidence:g} % between"
-    kept = promises(audit.of_rows(over=False), model)
-    if not drawn:
-        warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
-    elif judged < drawn:
-        warned.append(
-            f"{drawn - judged} of {drawn} audited rows have no usable verdict; the intervals count them as right and as "
-            "wrong."
-        )
-    if drawn and (none := [batch for batch in audit.batches if batch.answered and not batch.audited]):
-        of = f"{len(none)} of {len(audit.batches)} batches have"
-        warned.append(f"{of} no audited row, so any of their answers may be wrong; audit some rows of every batch.")
-    said += [] if error is None else [_in_words(error, "audited answers", sure)]
-    said += [] if beyond is None else [_in_words(beyond, f"audited answers among the {over} over capacity", sure)]
-    if over and kept:
-        said.append("The promise of the model is about the other answers.")
-    if cost is not None:
-        value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
-        said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
     cases = None if given.cases is None else Deciding(model, how).read(given.cases, how)
+    said = _sentences(audit, error, cost, beyond, promised=bool(kept))
     if cases is None and model.guarded:
-        said.append("Pass the table of a batch by --cases to see whether its rows are like the training rows.")
+        said.append("With --cases and the table of a batch it also says whether these rows are like the training rows.")
     facts = {
         "batches": len(audit.batches),
         "rows the model answers": audit.total("answered"),
-        "over capacity": over,
+        "over capacity": audit.total("over"),
         "rows handed on": audit.total("handed_on"),
-        "audited rows": drawn,
+        "audited rows": audit.total("audited"),
         "error among the answers": error,
         "error over capacity": beyond,
         "cost per row": cost,
         "rejected rows turned out as": audit.rejects(),
         "confidence": given.confidence,
         "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
-        "warnings": warned,
+        "warnings": _warnings(audit),
         "promises": kept,
         "reviewers": [agreement(*two, audit) for two in combinations(reviews, 2)],
         "unsure": sum(review.unsure for review in reviews),
@@ -84,9 +65,33 @@ def command(given: Given) -> None:
     print_judged(shown | ({} if given.output is None else {"report": str(given.output)}), json=given.json)
 
 
-def _in_words(error: dict[str, Any], what: str, sure: str) -> str:
-    value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
-    return f"{error['wrong']} of {error['rows']} {what} are wrong: {value} of all, {sure} {low} and {high}."
+def _warnings(audit: Audit) -> list[str]:
+    """What makes the intervals wide."""
+    drawn, judged = audit.total("audited"), len(audit.judged)
+    if not drawn:
+        return ["no row was audited, so the errors of the rows that the model answers are unknown; use --audit."]
+    how = "the intervals count them as right and as wrong."
+    found = [f"{drawn - judged} of {drawn} audited rows have no usable verdict; {how}"] if judged < drawn else []
+    if none := sum(batch.answered > 0 == batch.audited for batch in audit.batches):
+        of = f"{none} of {len(audit.batches)} batches have no audited row"
+        found.append(f"{of}, so that any of their answers may be wrong; audit some rows of every batch.")
+    return found
+
+
+def _sentences(audit: Audit, error: Any, cost: Any, beyond: Any, *, promised: bool) -> list[str]:
+    """What the audit says, in words."""
+    sure, over, said = f"at {100 * audit.confidence:g} % between", audit.total("over"), list[str]()
+    for one, where in ((error, ""), (beyond, f" among the {over} over capacity")):
+        if one is not None:
+            value, low, high = (f"{100 * one[name]:.3g} %" for name in ("estimate", "from", "to"))
+            wrong = f"{one['wrong']} of {one['rows']} audited answers{where} are wrong"
+            said.append(f"{wrong}: {value} of all, {sure} {low} and {high}.")
+    if over and promised:
+        said.append("The promises are about the answers that are not over capacity.")
+    if cost is not None:
+        value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
+        said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
+    return said
 
 
 def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:

@@ -41,8 +41,8 @@ def command(given: Given) -> None:
         facts = {"verdicts": len(table.y) - trained_on or None} | fit(table, costs, given, client)
     if also:
         facts["verdict"]["sentence"] += (
-            " The rows of --also are harder than others: these shares and costs, and what drift compares with, are over "
-            "rows that include them, and are higher than those of new rows."
+            " The rows of --also are harder than others: these shares and costs, and those that drift compares with, "
+            "are over rows that include them, and are higher than those of new rows."
         )
     facts["warnings"] += given.unfinished
     print_judged(facts, json=given.json)
