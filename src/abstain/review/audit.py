@@ -86,11 +86,12 @@ class Audit:
         part = dict[Drawn, Drawn]()
         for batch, cases in self.batches.items():
             answered = batch.over if over else batch.answered - batch.over
-            drawn = batch.audited - sum(case.over != over for case in cases)  # rows that are lacking may be of either
+            most = batch.audited - sum(case.over != over for case in cases)  # rows that are lacking may be of either
             handed_on = batch.handed_on + batch.answered - answered
-            part[batch] = batch._replace(answered=answered, audited=min(drawn, answered), handed_on=handed_on)
-        cases = [(case, case.audited and case.over == over) for case in self.cases]
-        return replace(self, cases=[replace(case, drawn=part[case.drawn], audited=own) for case, own in cases])
+            part[batch] = batch._replace(answered=answered, audited=min(most, answered), handed_on=handed_on)
+        moved = [(part[one.drawn], one.audited and one.over == over) for one in self.cases]
+        cases = (replace(one, drawn=drawn, audited=own) for one, (drawn, own) in zip(self.cases, moved, strict=True))
+        return replace(self, cases=[*cases])
 
     def answer(self, case: Case) -> int:
         """The class that the model answers."""

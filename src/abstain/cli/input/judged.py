@@ -77,8 +77,8 @@ class Judged:
             model.check(table)
             table.check_has([] if given.id is None else [given.id], "--id")
             if is_review(table):
-                text = f"{path} is a review file, whose rows are harder than new ones; 'abstain audit' reads verdicts."
-                warnings.warn(text, UserWarning, stacklevel=2)
+                words = "a review file, whose rows are harder than new ones; 'abstain audit' reads verdicts"
+                warnings.warn(f"{path} is {words}.", UserWarning, stacklevel=2)
             for whole in table.batches:
                 target = target or _target_of(model, table, whole)
                 table.check_has([target], "--target")

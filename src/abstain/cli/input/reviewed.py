@@ -137,8 +137,8 @@ def _seconds(table: InputTable, batch: Batch) -> list[float]:
     except pl.exceptions.PolarsError as error:
         text = f"{table.path}: the columns {listed(TIMES)} are not times; {way}, or remove the columns."
         raise DataError(text) from error
-    lacking = np.array([frame.select(pl.all().is_null()).to_numpy() for frame in (times, written)])
-    if lost := [f"{table.unit} {batch.places[at]}" for at in np.flatnonzero((lacking[0] & ~lacking[1]).any(axis=1))]:
+    unread, empty = (frame.select(pl.all().is_null()).to_numpy() for frame in (times, written))
+    if lost := [f"{table.unit} {batch.places[at]}" for at in np.flatnonzero((unread & ~empty).any(axis=1)).tolist()]:
         text = f"{table.path}: the times of {some(lost)} are not written as the others and not used; {way}."
         warnings.warn(text, UserWarning, stacklevel=2)
     seconds = (times[TIMES[1]] - times[TIMES[0]]).dt.total_seconds().drop_nulls().to_list()
