@@ -27,6 +27,7 @@ from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.halving import tested_folds
+from abstain.estimators.search.scales import OF_SCALES
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 
@@ -165,7 +166,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             limit = None if left is None else max(0.001, left) / (len(names) - at)
             if name in SVMS:
                 own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                machines[name] = self._fitted_svm(X, label, own, cv, limit, **SVMS[name])
+                machines[name] = self._fitted_svm(X, label, own, cv, limit, first=not machines, **SVMS[name])
                 found.append(replace(trials_of(machines[name]).on(used), name=name))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
@@ -204,7 +205,9 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if self.svm is not None and not isinstance(self.svm, RejectSVCCV):
             raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
 
-    def _fitted_svm(self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, **kernel: Any) -> RejectSVCCV:
+    def _fitted_svm(
+        self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, *, first: bool, **kernel: Any
+    ) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
@@ -219,6 +222,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
+            if not first:  # the other kernel has said so
+                warnings.filterwarnings("ignore", OF_SCALES)
             search.fit(X, y, **own)
         for one in caught:
             text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
