@@ -22,8 +22,7 @@ from abstain.files.format.arrays import packed
 from abstain.files.format.container import LARGEST, write_members
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.manifest import FORMAT, manifest_members
-from abstain.files.load import read
-from abstain.files.save import write_model
+from abstain.files.model_file import read, write_model
 
 LONGEST = 1 << 16  # bytes of an input
 WIDEST = 1 << 16  # features of a row to score; a tree that uses three may have been fitted to more

@@ -35,6 +35,8 @@ class Experiment:
         ``page(results)`` returns the whole README.md. Every number in it comes from ``results``.
     figures : mapping
         File name to a function of ``results`` that returns a matplotlib figure.
+    file : str
+        File name of the results.
     """
 
     folder: Path
@@ -42,10 +44,11 @@ class Experiment:
     summary: Callable[[Mapping[str, Any]], Results]
     page: Callable[[Results], str]
     figures: Mapping[str, Callable[[Results], Any]] = field(default_factory=dict)
+    file: str = "results.json"
 
-    def main(self) -> None:
-        """The command line of run.py."""
-        arguments = _parser().parse_args()
+    def main(self, arguments: argparse.Namespace | None = None) -> None:
+        """The command line of run.py, whose parser may have more options than `command_line`."""
+        arguments = arguments or command_line().parse_args()
         output = arguments.output or self.folder
         if arguments.check:
             raise SystemExit(self.check())
@@ -58,7 +61,8 @@ class Experiment:
             if arguments.only:
                 return
             self.measure(kept, output, fast=arguments.fast, workers=arguments.workers)
-        self.render(output)
+        if not arguments.no_page:
+            self.render(output)
 
     def answers(self, tasks: list[Task], output: Path, *, fresh: bool, workers: int) -> dict[str, Any]:
         """Run the unfinished tasks; the answers and CPU seconds of all, by key."""
@@ -69,7 +73,7 @@ class Experiment:
         return run(tasks, shelf, workers=workers)
 
     def measure(self, kept: dict[str, Any], output: Path, *, fast: bool, workers: int) -> None:
-        """Write results.json."""
+        """Write the results."""
         results = {
             "experiment": self.folder.name,
             "fast": fast,
@@ -77,10 +81,10 @@ class Experiment:
             "processor_seconds": round(sum(item["seconds"] for item in kept.values()), 1),
             **self.summary({key: item["answer"] for key, item in kept.items()}),
         }
-        _write(output / "results.json", json.dumps(results, indent=1) + "\n")
+        _write(output / self.file, json.dumps(results, indent=1) + "\n")
 
     def render(self, output: Path) -> None:
-        """Render the page and the figures from results.json."""
+        """Render the page and the figures from the results."""
         import matplotlib as mpl
 
         mpl.use("Agg")
@@ -109,10 +113,9 @@ class Experiment:
             print(f"{self.folder.name}: missing {', '.join(missing)}; run run.py --page", file=sys.stderr)
         return 1 if missing else 0
 
-    @staticmethod
-    def results(folder: Path) -> Results:
-        """Read results.json."""
-        return json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    def results(self, folder: Path) -> Results:
+        """Read the results."""
+        return json.loads((folder / self.file).read_text(encoding="utf-8"))
 
 
 def facts(workers: int) -> dict[str, str]:
@@ -122,15 +125,18 @@ def facts(workers: int) -> dict[str, str]:
     return {"day": day, "python": platform.python_version(), "workers": str(workers), **packages}
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """The options of every run.py."""
     parser = argparse.ArgumentParser(description="Run an experiment; finished tasks of an earlier run are kept.")
     parser.add_argument("--fast", action="store_true", help="a run of a few seconds, to check that it works")
     parser.add_argument("--fresh", action="store_true", help="discard finished tasks of earlier runs")
     parser.add_argument("--only", default="", metavar="START", help="run and keep only tasks whose key starts so")
     parser.add_argument("--page", action="store_true", help="only render the page and the figures from results.json")
+    parser.add_argument("--no-page", action="store_true", help="only measure, where matplotlib is missing")
     parser.add_argument("--check", action="store_true", help="only check that the page matches results.json")
     parser.add_argument("--output", type=Path, help="folder for the results (default: that of run.py)")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="number of parallel tasks")
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument("--workers", "--jobs", type=int, default=cores, help="number of parallel tasks")
     return parser
 
 

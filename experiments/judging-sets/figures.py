@@ -9,6 +9,11 @@ from harness.rank_picture import rank_picture as drawn
 
 STYLES = {
     "command line": ("#0072B2", "o"),
+    "--no-novelty": ("#0072B2", "D"),
+    "--machine svm": ("#56B4E9", "s"),
+    "--machine laplacian": ("#56B4E9", "^"),
+    "--machine best": ("#0072B2", "*"),
+    "MachineSearch": ("#56B4E9", "P"),
     "RejectSVCCV, rbf": ("#56B4E9", "s"),
     "RejectSVCCV, laplacian": ("#56B4E9", "^"),
     "logistic": ("#666666", "x"),
@@ -23,6 +28,17 @@ STYLES = {
 SHOWN = ("command line", "RejectSVCCV, rbf", "logistic", "forest", "boosting")  # against the number of rows
 EDGE = 3.0  # ratios beyond it are drawn there
 NO_FIT = 2e-3  # seconds
+
+
+def file_of(picture: str, judgement: str) -> str:
+    """The file of a picture; those of the first judgement keep their names."""
+    return f"{picture}.png" if judgement == "first" else f"{picture}_{judgement}.png"
+
+
+def figures(judgement: str) -> dict[str, Any]:
+    """The pictures of a judgement by file: functions of its results."""
+    drawn = {"ranks": rank_picture, "rows": rows_picture, "time": time_picture}
+    return {file_of(picture, judgement): draw for picture, draw in drawn.items()}
 
 
 def rank_picture(results: dict[str, Any]) -> Any:
@@ -70,8 +86,7 @@ def time_picture(results: dict[str, Any]) -> Any:
     from abstain.plot.palette import quiet
 
     figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
-    for method in results["methods"]:
-        item = results["overall"][method]
+    for method, item in (results["overall"] | results.get("variants", {})).items():
         if item["seconds"] > NO_FIT:
             colour, marker = STYLES[method]
             level = min(1 + item["regret"]["mean"], EDGE)

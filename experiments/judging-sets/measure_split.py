@@ -6,11 +6,14 @@ two classes the second is the positive one.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from measure_sets import GENERATED, SETS, Frame, rows_of
+from measure_reading import Frame
+from measure_sets import ALL, judgement_of, rows_of
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
@@ -18,19 +21,13 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 TEST_SHARE = 0.4
-MOST_ROWS = 20_000  # of a larger set so many are drawn for each split: 12,000 of them for training
 TWO = {"1:1:0.2": (1.0, 1.0, 0.2), "1:5:0.4": (1.0, 5.0, 0.4), "5:1:0.4": (5.0, 1.0, 0.4)}  # fp : fn : reject
 MORE = {"0.1": 0.1, "0.2": 0.2, "0.3": 0.3}  # of a reject; an error costs 1
 
 
-def splits_of(rows: int) -> int:
-    """The number of splits: more where test rows are few."""
-    return 2 if rows < 1000 else 1
-
-
 def costs_of(name: str) -> tuple[str, ...]:
     """The names of the costs of a set."""
-    return tuple(TWO if len((SETS | GENERATED)[name].classes) == 2 else MORE)
+    return tuple(TWO if len(ALL[name].classes) == 2 else MORE)
 
 
 def table_of(costs: str, n_classes: int) -> Array:
@@ -75,13 +72,13 @@ class Split:
 
 
 def split(name: str, seed: int) -> Split:
-    """Stratified 60/40, of at most `MOST_ROWS`."""
-    (X, labels), positive = rows_of(name), (SETS | GENERATED)[name].positive
+    """Stratified 60/40, of at most the rows of its judgement."""
+    (X, labels), positive = rows_of(name), ALL[name].positive
     classes = tuple(sorted(set(labels.tolist()), key=lambda label: (label == positive, label)))
     y = np.array([classes.index(label) for label in labels])
     rows = np.arange(len(y))
-    if len(y) > MOST_ROWS:
-        rows, _ = train_test_split(rows, train_size=MOST_ROWS, stratify=y, random_state=seed)
+    if len(y) > (most := judgement_of(name).most_rows):
+        rows, _ = train_test_split(rows, train_size=most, stratify=y, random_state=seed)
     train, test = train_test_split(rows, test_size=TEST_SHARE, stratify=y[rows], random_state=seed)
     parts = [X.iloc[part].reset_index(drop=True) for part in (train, test)]
     return Split(parts[0], y[train], parts[1], y[test], test, classes, seed)
@@ -118,3 +115,17 @@ def truth(name: str, seed: int) -> dict[str, Any]:
 def answer(choice: Codes, seconds: float, **facts: Any) -> dict[str, Any]:
     """What is kept of a method at one of the costs."""
     return {"choice": packed(choice), "seconds": seconds, **facts}
+
+
+def attempted(here: Split, costs: Sequence[str], run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The answers of a method at some costs; if it fails, it rejects every row, and what it said is kept.
+
+    A run of thousands of fits should not end at one that fails, and a method should not gain by failing.
+    """
+    began = time.process_time()
+    try:
+        return run()
+    except Exception as failed:  # noqa: BLE001 (whatever it is, it is kept)
+        every = np.full(len(here.y_test), len(here.classes))
+        said = f"{type(failed).__name__}: {failed}"[:500]
+        return {name: answer(every, time.process_time() - began, error=said) for name in costs}

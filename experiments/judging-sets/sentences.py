@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from harness.pages import share
 from harness.sentences import direction, interval, listed, percent
-from summary import BOOSTING, DEFAULT
+from summary import BOOSTING, DEFAULT, FORMER
 
 
 def near(results: dict[str, Any]) -> str:
@@ -87,3 +87,62 @@ def chosen(results: dict[str, Any]) -> str:
     counts = sorted(results["chosen"].items(), key=lambda pair: -pair[1])
     fits = sum(count for _, count in counts)
     return f"In {fits} fits the default trained: " + ", ".join(f"{name} ({count})" for name, count in counts) + "."
+
+
+def regret_of_others(results: dict[str, Any]) -> list[str]:
+    """The regret without sets on which the cheapest method costs nearly nothing, if there are such sets."""
+    titles, found = {item["data"]: item["title"] for item in results["sets"]}, results.get("nearly_free")
+    if not found or found["overall"] is None:
+        return []
+    own, n = found["overall"][DEFAULT], found["overall"][DEFAULT]["settings"]
+    best = min(found["overall"], key=lambda name: found["overall"][name]["regret"]["mean"])
+    least = found["overall"][best]["regret"]
+    other = "the smallest" if best == DEFAULT else f"the smallest is {percent(least['mean'])}, of “{best}”"
+    text = (
+        f"Without {listed([titles[name] for name in found['sets']])}, on which the cheapest method has nearly no cost, "
+        f"its regret is {percent(own['regret']['mean'])} ({interval(own['regret'])}), {other}, and it is the cheapest "
+        f"or near in {own['near']} of {n} settings."
+    )
+    return [text]
+
+
+def against_former(results: dict[str, Any]) -> list[str]:
+    """The default against the former default, on small sets and on all."""
+    found = results.get("former")
+    if not found:
+        return []
+    small, every = found["small"], found["all"]
+    where = [(f"the {small['sets']} sets below {results['protocol']['small']:,} rows", small)]
+    where.append((f"all {every['sets']} sets", every))
+    parts = [
+        f"on {place} it costs {percent(item['ratio']['mean'])} ({interval(item['ratio'])}), less by more than two "
+        f"standard errors in {item['less']} of {item['settings']} settings and more in {item['more']}"
+        for place, item in where
+        if item["ratio"] is not None
+    ]
+    return [f"Relative to the former default, `{FORMER}`: {'; '.join(parts)}."] if parts else []
+
+
+def guard(results: dict[str, Any]) -> list[str]:
+    """How many test rows the guard of the default rejected."""
+    own = [fit for item in results["blocks"] for fit in item.get("fits", []) if fit.get("guard") is not None]
+    if not own:
+        return []
+    tested = sum(item["tested"] for item in results["blocks"])
+    novel = sum(fit["novel"] for item in results["blocks"] for fit in item["fits"] if "novel" in fit)
+    rates = sorted(fit["guard"] for fit in own)
+    middle = rates[len(rates) // 2]
+    text = (
+        f"The guard of the default called {share(novel / tested, digits=2)} of the test rows novel; its rate was "
+        f"{share(rates[0], digits=2)} to {share(rates[-1], digits=2)}, {share(middle, digits=2)} in the median fit."
+    )
+    return [text]
+
+
+def failures(results: dict[str, Any]) -> list[str]:
+    """The fits that failed."""
+    found = results.get("failed")
+    if not found:
+        return []
+    names = sorted({item["method"] for item in found})
+    return [f"{len(found)} fits failed, which count as rejecting every row: of {listed(names)}."]

@@ -19,7 +19,7 @@ _HOMES = {
     "estimators.novelty": "novelty.NoveltyRejector",
     "estimators.svm": "one_class.OneClassSVM path.reject_svc_path svc.RejectSVC svc_cv.RejectSVCCV "
     "sweep.reject_price_sweep",
-    "files": "load.load onnx.to_onnx.to_onnx save.save trusted.TRUSTED_TYPES",
+    "files": "model_file.load model_file.save onnx.to_onnx.to_onnx trusted.TRUSTED_TYPES",
     "losses": "generalized_hinge.BartlettWegkamp",
     "reasons": "explain.explain",
     "solvers": "path.RegularizationPath",

@@ -22,9 +22,9 @@ from abstain.estimators.svm.svc_cv import RejectSVCCV as RejectSVCCV
 from abstain.estimators.svm.sweep import reject_price_sweep as reject_price_sweep
 from abstain.estimators.threshold.threshold import ThresholdRejector as ThresholdRejector
 from abstain.estimators.unwrap import decide as decide
-from abstain.files.load import load as load
+from abstain.files.model_file import load as load
 from abstain.files.onnx.to_onnx import to_onnx as to_onnx
-from abstain.files.save import save as save
+from abstain.files.model_file import save as save
 from abstain.files.trusted import TRUSTED_TYPES as TRUSTED_TYPES
 from abstain.losses.generalized_hinge import BartlettWegkamp as BartlettWegkamp
 from abstain.reasons.explain import explain as explain

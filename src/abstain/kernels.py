@@ -121,14 +121,23 @@ def _of_products(value: Callable[[Kernel, NDArray[np.float64]], NDArray[np.float
     )
 
 
+def _of_distances(exponent: Callable[[Kernel, Matrix, Matrix], NDArray[np.float64]], **facts: Any) -> Formula:
+    """Return the formula of a kernel that is the exponential of minus a distance, which `exponent` has as an array."""
+
+    def block(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+        values = exponent(kernel, *_alike(X, X if Y is None else Y))
+        np.exp(values, out=values)
+        if Y is None:
+            np.fill_diagonal(values, 1.0)
+        return values
+
+    return Formula(block, lambda _, X: np.ones(X.shape[0]), takes_gamma=True, stationary=True, native=True, **facts)
+
+
 def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
     products *= kernel.gamma
     products += kernel.coef0
     return products
-
-
-def _ones(_: Kernel, X: Matrix) -> NDArray[np.float64]:
-    return np.ones(X.shape[0])
 
 
 def _no_formula(*_: Any) -> NDArray[np.float64]:
@@ -141,15 +150,12 @@ def _whole_number(name: str, value: object) -> int:
     return int(value)
 
 
-def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+def _rbf(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     """Compute exp(-gamma |x - y|^2), after scaling by a power of two near the root of gamma: no size overflows.
 
     Of sparse rows whose squares cancel, which they do far from the origin, distances are sums of squared differences.
     """
     root = math.ldexp(1.0, math.frexp(math.sqrt(kernel.gamma))[1])
-    same = Y is None
-    Y = X if Y is None else Y
-    X, Y = _alike(X, Y)
     if not issparse(X):
         # |x|^2 - 2 x'y + |y|^2 loses the distance if the data are far from the origin.
         centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
@@ -170,25 +176,17 @@ def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
                 exponent[i, near] = -cdist(X[i : i + 1].toarray(), Y[near].toarray(), "sqeuclidean")[0]
     np.minimum(exponent, 0.0, out=exponent)
     exponent *= kernel.gamma / root / root
-    block = np.exp(exponent, out=exponent)
-    if same:
-        np.fill_diagonal(block, 1.0)
-    return block
+    return exponent
 
 
-def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     """Compute exp(-gamma sum |x_k - y_k|) from differences, after scaling by a power of two near gamma, as for rbf."""
-    same = Y is None
     exponent = max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
-    X, Y = (math.ldexp(1.0, exponent) * one for one in (X, X if Y is None else Y))
-    X, Y = _alike(X, Y)
+    X, Y = (math.ldexp(1.0, exponent) * one for one in (X, Y))
     distances = _sparse_distances(X, Y) if issparse(X) else cdist(X, Y, "cityblock")
     distances *= -math.ldexp(kernel.gamma, -exponent)
     distances[np.isnan(distances)] = -np.inf
-    block = np.exp(distances, out=distances)
-    if same:
-        np.fill_diagonal(block, 1.0)
-    return block
+    return distances
 
 
 def _alike(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
@@ -252,8 +250,8 @@ def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float6
 # Every kernel by name. A new one is one entry here; for speed, also a formula in the native core; for export, in ONNX.
 KERNELS: dict[str, Formula] = {
     "linear": _of_products(lambda _, products: products, native=True),
-    "rbf": Formula(_rbf, _ones, takes_gamma=True, stationary=True, native=True),
-    "laplacian": Formula(_laplacian, _ones, takes_gamma=True, power=1, stationary=True, native=True),
+    "rbf": _of_distances(_rbf),
+    "laplacian": _of_distances(_laplacian, power=1),
     "poly": _of_products(_poly, takes_gamma=True, definite=lambda kernel: kernel.coef0 >= 0, native=True),
     "sigmoid": _of_products(_sigmoid, takes_gamma=True, definite=lambda _: False, native=True),
     "precomputed": Formula(

@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
-from abstain.comparison.judges import judge_of
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.text import as_html
+from abstain.comparison.verdict import judge_of
 from abstain.costs.per_row import mean_costs, row_table
 from abstain.labels import Labels
 from abstain.metrics import mean_cost

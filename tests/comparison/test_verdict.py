@@ -7,8 +7,7 @@ from scipy import stats
 import abstain
 from abstain import Actions
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.judges import Judge
-from abstain.comparison.verdict import cautions, verdict_on
+from abstain.comparison.verdict import Judge, cautions, verdict_on
 from abstain.costs.costs import Costs
 from abstain.estimators.svm.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows

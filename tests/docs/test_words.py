@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from abstain.cli.output.review_files import READ_ME
 from docs.pages import PAGES, ROOT, prose
 
 INSTEAD = {
@@ -16,6 +17,7 @@ INSTEAD = {
     r"machine (?:knows|asks|speaks|wants|looks)": "no person",
 }
 TEXTS = {str(page): page.text for page in PAGES} | {"README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+TEXTS["the sheet 'read me' of a review"] = "\n".join(READ_ME)
 
 
 def wrong_words(text):

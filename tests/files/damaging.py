@@ -5,7 +5,7 @@ import zipfile
 
 from abstain.files.format.container import LARGEST, write_members
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 
 
 def refused(raw):

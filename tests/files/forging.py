@@ -9,7 +9,7 @@ import pytest
 
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 
 
 def opened(raw):

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from abstain.costs.table import CostTable
 from abstain.files.format.container import LARGEST
-from abstain.files.load import read
-from abstain.files.save import write_model
+from abstain.files.model_file import read, write_model
 
 
 def written(estimator):

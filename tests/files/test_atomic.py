@@ -24,7 +24,7 @@ clf = RejectSVC(C=2.0).fit([[float(i % 97), float(i % 89)] for i in range(400)],
 if moment == "before renaming":
     atomic.os.fsync = lambda handle: (print("now", flush=True), time.sleep(60))
 elif moment == "while writing":
-    import abstain.files.save as saving
+    import abstain.files.model_file as saving
     whole = saving.write_members
     def slowly(file, members):
         file.write(b"PK")

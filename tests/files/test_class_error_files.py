@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from abstain import Costs, RejectSVC, ThresholdRejector, save, to_onnx
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 from class_cases import gaussians
 from files.sameness import again, assert_same
 from looping import looped

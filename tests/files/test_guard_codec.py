@@ -38,7 +38,7 @@ from abstain import (
 from abstain.estimators.novelty.novelty import DEFAULT_RATE
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 from abstain.preprocessing import default_pipeline
 from files.forging import array, field, shifted
 from files.sameness import again, assert_same

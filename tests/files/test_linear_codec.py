@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import abstain
 from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, ThresholdRejector, save
 from abstain.files.format.container import LARGEST
-from abstain.files.load import read
+from abstain.files.model_file import read
 from class_cases import GENERAL, gaussians, table_costs
 from files.sameness import again, assert_same, sorted_vars, written
 from looping import looped

@@ -15,7 +15,7 @@ import pytest
 from abstain.files.format.container import LARGEST, write_members
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.manifest import _excess, manifest_members
-from abstain.files.load import read
+from abstain.files.model_file import read
 from files.damaging import packed_again, refused
 from looping import looped
 

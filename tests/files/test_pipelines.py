@@ -26,7 +26,7 @@ from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, decide, sa
 from abstain.files.format import pool
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same, written
 from looping import looped

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from abstain import Costs, RejectSVC, ThresholdRejector, save
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 from abstain.rules.readouts import Softmax
 from class_cases import GENERAL, gaussians, table_costs
 from files.sameness import again, assert_same

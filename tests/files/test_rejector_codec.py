@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, load, save
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
+from abstain.files.model_file import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same
 from looping import looped

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.risk_control import certify
-from abstain.rules.tuning.scored_rows import AnsweredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ByAnswer
 
 CEILING, CONFIDENCE, RUNS, CLASSES = 0.1, 0.9, 200, 6
 WRONG = 0.4  # the share of errors among answers of confidence below 1/2; above, there are none

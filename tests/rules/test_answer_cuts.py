@@ -5,9 +5,8 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.labels import Labels
-from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.methods import cheapest_cut, cheapest_cuts, cuts_within
-from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows, two_sided
+from abstain.rules.tuning.scored_rows import AnsweredRows, ByAnswer, ScoredRows, two_sided
 
 UNEVEN = Costs.from_matrix([[0, 1, 2], [5, 0, 3], [1, 1, 0]], (0.3, 0.4, 0.2), labels=(1, 2, 3))
 

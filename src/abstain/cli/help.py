@@ -11,7 +11,13 @@ from typer.core import TyperCommand, TyperGroup
 from abstain.cli.exit_codes import one_line
 from abstain.cli.options import HEADINGS, SECTIONS
 
-_NUMBER = re.compile(r"Input should be a valid (number|integer).*|'(.*)' is not a valid (float|integer)( range)?\.?")
+_PLAINLY = {  # the words of the parsers of options
+    r"Input should be a valid number.*|'.*' is not a valid float.*": "must be a number with a decimal point, as in 2.5",
+    r"Input should be a valid integer.*|'.*' is not a valid integer.*": "must be a whole number, as in 20",
+    r"(?:Input should be greater than or equal to |'.*' is not in the range x>=)([\d.]*\d)\.?": r"must be \1 or more",
+    r"(?:Input should be less than or equal to |'.*' is not in the range .*x<=)([\d.]*\d)\.?": r"must be \1 or less",
+    r"path '(.*,.*)' does not exist\.?": r"path '\1' does not exist; name several files by repeating the option",
+}
 
 
 class Commands(TyperGroup):
@@ -24,7 +30,10 @@ class Commands(TyperGroup):
         except Exception as error:
             if not hasattr(error, "format_message"):
                 raise
-            text = _NUMBER.sub("it must be a number with a decimal point, as in 2.5", error.format_message())
+            text = error.format_message()
+            for words, plainly in _PLAINLY.items():
+                text = re.sub(words, plainly, text)
+            text = re.sub(r"^Invalid value for '(--[\w-]+)[^']*':(?= must)", r"\1", text)
             path = getattr(getattr(error, "ctx", None), "command_path", "abstain")
             if type(error).__name__ != "NoArgsIsHelpError":  # whose text is the help
                 text = f"abstain: {one_line(text).rstrip('.')}; see '{path} --help'.".replace("?;", "? Or")
@@ -41,10 +50,13 @@ class Sectioned(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write each heading with its options; the option for help, which the table does not have, comes last."""
         sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in SECTIONS}
+        trains = any(parameter.name == "machine" for parameter in self.params)
         for parameter in self.get_params(ctx):
             name, text = parameter.get_help_record(ctx) or ("", "")
             shown = parameter.metavar if parameter.param_type_name == "argument" else name
-            sections[HEADINGS.get(str(parameter.name), "Output")].append((str(shown), text))
+            heading = HEADINGS.get(str(parameter.name), "Output")
+            of_training = heading in ("Limits on rejects and errors", "Machine and search")
+            sections["Options" if of_training and not trains else heading].append((str(shown), text))
         for heading, lines in sections.items():
             if lines:
                 with formatter.section(heading):

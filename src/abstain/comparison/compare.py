@@ -13,9 +13,9 @@ from sklearn.utils import indexable
 
 from abstain.arguments import real_number, refuse_dask
 from abstain.comparison.folds import Folds, held_out
-from abstain.comparison.judges import Judge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
+from abstain.comparison.verdict import Judge, judge_of
 from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes

@@ -21,15 +21,15 @@ class ActionLabels(Labels):
     ----------
     names : tuple
         The actions, which `predict` returns.
-    of_actions : tuple of int
+    answers : tuple of int
         For each action, the position of the class that it answers, or -1.
-    hand_on : tuple of bool
+    hands_on : tuple of bool
         For each action, whether it hands the case on.
     """
 
     names: tuple[Any, ...] = ()
-    of_actions: tuple[int, ...] = ()
-    hand_on: tuple[bool, ...] = ()
+    answers: tuple[int, ...] = ()
+    hands_on: tuple[bool, ...] = ()
 
     @classmethod
     def over(
@@ -48,16 +48,6 @@ class ActionLabels(Labels):
     def negative(self) -> Any:
         """The class of two that is not positive; None for more classes."""
         return None if self.positive is None else self.classes.tolist()[self.orientation < 0]
-
-    @property
-    def answers(self) -> tuple[int, ...]:
-        """The class that each action answers, or -1."""
-        return self.of_actions
-
-    @property
-    def hands_on(self) -> tuple[bool, ...]:
-        """Whether each action hands the case on."""
-        return self.hand_on
 
     @property
     def actions(self) -> NDArray[Any]:
@@ -81,7 +71,7 @@ class ActionLabels(Labels):
     @property
     def counted(self) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
         """What `count` counts, each action, and whether it hands the case on."""
-        return self.names, self.hand_on
+        return self.names, self.hands_on
 
     def count(self, choice: NDArray[np.intp]) -> NDArray[np.int64]:
         """Count choices, in the order of `counted`."""
@@ -104,6 +94,4 @@ class ActionLabels(Labels):
 def refuse_reject_label(reject_label: Any) -> None:
     """Raise an error if a reject label is asked for, where actions are predicted by name."""
     if not is_auto(reject_label):
-        raise ValueError(
-            f'reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "auto".'
-        )
+        raise ValueError(f'reject_label={reject_label!r} has no effect with Actions; leave it at "auto".')

@@ -81,7 +81,7 @@ class Actions(CostTable):
             raise ValueError(f"table has {len(names)} actions; at most {_MOST} are supported; leave some out.")
         rejected = handed_on(rejects, names, labels)
         answers = tuple(labels.index(name) if name in labels else NO_CLASS for name in names)
-        self._fill(labels, answers, costs.T, names, tuple(name in rejected for name in names))
+        self.filled(labels, answers, costs.T, names, tuple(name in rejected for name in names))
         self._check_used(table)
 
     @property

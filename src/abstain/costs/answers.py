@@ -23,18 +23,9 @@ class AnswerTable(CostTable):
     @classmethod
     def blank(cls, labels: Labels) -> Self:
         """Return the table of the answers and a reject of these classes, without costs: those of rows come later."""
-        found = object.__new__(cls)
         named = tuple(labels.classes.tolist()) if labels.n_classes > 2 else None
-        found._fill(named, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
-        return found
-
-    @property
-    def _kept(self) -> tuple[Any, ...] | None:
-        return None if self.n_classes == 2 else self.labels  # of two, the order of the labels they are for
-
-    @property
-    def _orientation(self) -> int:
-        return -1 if self.n_classes == 2 and self.answers[-1] == 0 else 1
+        values = np.full((labels.n_classes, len(labels.answers)), np.nan)
+        return object.__new__(cls).filled(named, labels.answers, values)
 
     @property
     def symmetric(self) -> bool:
@@ -90,9 +81,8 @@ class AnswerTable(CostTable):
                 "Only binary classification is supported with costs by side."
             )
         errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
-        found = object.__new__(type(self))
-        found._fill(known, labels.answers, np.column_stack([errors, np.full(len(known), self.reject_costs[0])]))
-        return found
+        values = np.column_stack([errors, np.full(len(known), self.reject_costs[0])])
+        return object.__new__(type(self)).filled(known, labels.answers, values)
 
     def free_reject_label(self, y: NDArray[Any]) -> Any:
         """Return a reject label that is not one of these labels."""

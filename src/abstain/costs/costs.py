@@ -10,18 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import positive_number
+from abstain.costs import reading
 from abstain.costs.answers import AnswerTable
 from abstain.costs.cuts import Thresholds
-from abstain.costs.reading import (
-    check_reject,
-    error_table,
-    largest_scale,
-    matrix_table,
-    named_by,
-    named_rejects,
-    pair_of_rejects,
-    sorted_labels,
-)
 from abstain.html import html_table
 from abstain.labels import NO_CLASS, layout
 
@@ -86,15 +77,15 @@ class Costs(AnswerTable):
         if labels is not None:
             if len(labels) != 2:
                 raise ValueError(f"labels={labels!r} must be two; Costs.from_table takes any number of classes.")
-            if sorted_labels(labels) != tuple(labels):
+            if reading.sorted_labels(labels) != tuple(labels):
                 raise ValueError(f"labels={labels!r} must be sorted; Costs.from_table takes classes in any order.")
-            labels = (sorted_labels(labels)[0], sorted_labels(labels)[1])
-            reject = named_rejects(reject, labels, labels)
+            labels = (reading.sorted_labels(labels)[0], reading.sorted_labels(labels)[1])
+            reject = reading.named_rejects(reject, labels, labels)
         c_fp = positive_number("false_positive", false_positive)
         c_fn = positive_number("false_negative", false_negative)
-        r_neg, r_pos = pair_of_rejects(reject)
-        self._fill(labels, layout(2), np.array([[0.0, r_neg, c_fp], [c_fn, r_pos, 0.0]]))
-        check_reject(self)
+        r_neg, r_pos = reading.pair_of_rejects(reject)
+        self.filled(labels, layout(2), np.array([[0.0, r_neg, c_fp], [c_fn, r_pos, 0.0]]))
+        reading.check_reject(self)
 
     @classmethod
     def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> Costs:
@@ -116,8 +107,8 @@ class Costs(AnswerTable):
         >>> costs.mean_cost(["good", "bad"], ["bad", "bad"])
         0.5
         """
-        labels, errors = error_table(table)
-        return cls.of_errors(labels, errors, named_rejects(reject, labels))
+        labels, errors = reading.error_table(table)
+        return cls.of_errors(labels, errors, reading.named_rejects(reject, labels))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> Costs:
@@ -141,10 +132,10 @@ class Costs(AnswerTable):
         >>> Costs.from_matrix([[0, 1], [5, 0]], labels=["good", "bad"], reject=0.3)
         Costs.from_table({'bad': {'good': 5.0}, 'good': {'bad': 1.0}}, reject=0.3)
         """
-        labels = named_by(matrix) if labels is None else labels
+        labels = reading.named_by(matrix) if labels is None else labels
         if labels is not None:
-            own, errors = matrix_table(matrix, labels)
-            return cls.of_errors(own, errors, named_rejects(reject, own, labels))
+            own, errors = reading.matrix_table(matrix, labels)
+            return cls.of_errors(own, errors, reading.named_rejects(reject, own, labels))
         table = np.asarray(matrix, dtype=np.float64)
         if table.shape != (2, 2):
             raise ValueError(
@@ -163,17 +154,16 @@ class Costs(AnswerTable):
         """Make costs of checked parts: sorted classes, errors (rows truth, columns answer), and the reject costs."""
         if len(labels) == 2:
             return cls(float(errors[0, 1]), float(errors[1, 0]), reject, labels=(labels[0], labels[1]))
-        found = object.__new__(cls)
         rejects = np.broadcast_to(np.asarray(reject, dtype=np.float64), len(labels))
-        found._fill(labels, layout(len(labels)), np.column_stack([errors, rejects]))
-        check_reject(found)
+        found = object.__new__(cls).filled(labels, layout(len(labels)), np.column_stack([errors, rejects]))
+        reading.check_reject(found)
         return found
 
     def with_reject(self, reject: Any) -> Costs:
         """Return the costs with another cost of rejecting, stated as in the constructor."""
         if self.labels is None:
             return Costs(self.false_positive, self.false_negative, reject)
-        return Costs.of_errors(self.labels, self.errors, named_rejects(reject, self.labels, self.labels))
+        return Costs.of_errors(self.labels, self.errors, reading.named_rejects(reject, self.labels, self.labels))
 
     def plain(self, *, same: bool = True) -> Costs:
         """Return costs of two classes without names, -1 first; not `same`, with the other class as +1."""
@@ -244,7 +234,7 @@ class Costs(AnswerTable):
     @cached_property
     def largest_scale(self) -> float:
         """The largest factor on the reject costs at which rejecting still pays for some probabilities."""
-        return largest_scale(self.errors, self.reject_costs)
+        return reading.largest_scale(self.errors, self.reject_costs)
 
     @property
     def cut(self) -> Any:

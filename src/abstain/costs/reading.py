@@ -205,17 +205,18 @@ def check_reject(costs: Any) -> None:
             f"the errors, in units of the reject cost of the true class, differ by a factor of more than {SPAN:g},"
             f" from {off.min():.3g} to {off.max():.3g} of the largest; state costs that differ by less."
         )
-    scale = costs.largest_scale
-    if scale < 1.0 - SCALE:
-        largest = (
-            f"cost allowed is {scale * reject:.12g}"
-            if not isinstance(reject, tuple)
-            else f"costs in this ratio are {tuple(float(f'{scale * one:.12g}') for one in reject)}"
-        )
+    if costs.largest_scale < 1.0 - SCALE:
         raise ValueError(
             f"reject={reject} can never pay: whatever the probabilities of the {costs.n_classes} classes, "
-            f"one of the answers is cheaper. The largest reject {largest}."
+            f"one of the answers is cheaper. The largest reject {_scaled(reject, costs.largest_scale)}."
         )
+
+
+def _scaled(reject: Any, factor: float) -> str:
+    """Return the reject costs, times a factor, in words."""
+    if isinstance(reject, tuple):
+        return f"costs in this ratio are ({', '.join(f'{factor * one:.12g}' for one in reject)})"
+    return f"cost allowed is {factor * reject:.12g}"
 
 
 def rejecting_pays(costs: Any) -> bool:
@@ -229,17 +230,14 @@ def _check_two(costs: Any) -> None:
     if share <= 1.0 + EQUALITY:
         return
     names += ["false_positive", "false_negative"]
-    if rejects[0] != rejects[1]:
-        largest = f"costs in this ratio are ({rejects[0] / share:.12g}, {rejects[1] / share:.12g})"
-    else:
-        largest = f"cost allowed is {rejects[0] / share:.12g}"
     if costs.labels is not None:
         first, last = (f"[{label!r}]" for label in costs.labels)
         names = [f"reject{first}", f"reject{last}", f"table{first}{last}", f"table{last}{first}"]
     raise ValueError(
         f"reject={costs.reject} can never pay: {names[0]}/{names[2]} + {names[1]}/{names[3]} = "
         f"{rejects[0]:g}/{errors[0]:g} + {rejects[1]:g}/{errors[1]:g} = "
-        f"{share:g} > 1, so deciding for one of the classes is always cheaper. The largest reject {largest}."
+        f"{share:g} > 1, so deciding for one of the classes is always cheaper. The largest reject "
+        f"{_scaled(costs.reject, 1.0 / share)}."
     )
 
 

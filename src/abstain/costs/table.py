@@ -49,29 +49,26 @@ class CostTable:
     names: tuple[Any, ...] | None
     values: NDArray[np.float64]
 
-    def _fill(
+    def filled(
         self,
         labels: tuple[Any, ...] | None,
         answers: tuple[int, ...],
         values: NDArray[np.float64],
         names: tuple[Any, ...] | None = None,
         hands_on: tuple[bool, ...] | None = None,
-    ) -> None:
+    ) -> Self:
+        """Return the table, which was just created, with these parts."""
         values = np.array(values, dtype=np.float64)
         values.setflags(write=False)
         hands_on = tuple(answer == NO_CLASS for answer in answers) if hands_on is None else hands_on
         self.__dict__.update(labels=labels, answers=answers, hands_on=hands_on, names=names, values=values)
+        return self
 
     def with_values(self, values: NDArray[np.float64], answers: tuple[int, ...] | None = None) -> Self:
         """Return the same actions with other costs, which are not checked: of rows, or of classes in another order."""
-        found = object.__new__(type(self))
-        found._fill(self._kept, self.answers if answers is None else answers, values, self.names, self.hands_on)
-        return found
-
-    @property
-    def _kept(self) -> tuple[Any, ...] | None:
-        """The classes that costs with other values name."""
-        return self.labels
+        labels = None if self.pair else self.labels  # of two, the order of the labels they are for
+        answers = self.answers if answers is None else answers
+        return object.__new__(type(self)).filled(labels, answers, values, self.names, self.hands_on)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"costs are never changed, so {name!r} cannot be set; make new ones.")
@@ -171,9 +168,9 @@ class CostTable:
         Of two classes, at each probability of the positive one; of named actions, of the last one.
         """
         P = np.asarray(probability, dtype=np.float64)
-        return self.means(np.stack([1.0 - P, P], axis=-1)[..., :: self._orientation] if self.n_classes == 2 else P)
-
-    _orientation: Any = 1  # -1 where the first of two classes is the positive one
+        first_is_positive = self.pair and self.answers[-1] == 0
+        P = np.stack([P, 1.0 - P] if first_is_positive else [1.0 - P, P], axis=-1) if self.n_classes == 2 else P
+        return self.means(P)
 
     @property
     def among(self) -> NDArray[np.intp]:

@@ -20,10 +20,9 @@ from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, guard_parts
 from abstain.files.codecs.rejector_codec import is_prefit, rejector_from, rejector_parts
 from abstain.files.codecs.rule_codec import rule_from
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
-from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
+from abstain.files.format.schema import Arrays, Fields, Parts, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.classifiers import CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
@@ -200,8 +199,7 @@ def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
         raise ModelFileError(
-            "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
-            "and save it again."
+            "its thresholds are on the score of a search before its cuts were tuned; fit and save it again."
         )
     given = inside(classifier) if sigmoid else classifier
     estimator = ThresholdRejector(given if is_prefit(parameters.get("cv")) else clone(given), **parameters)

@@ -88,8 +88,42 @@ def dual_value_of(
     return np.asarray(total)
 
 
+class Lines:
+    """The losses of rows as lines of tables: of each row the line of its class, or one for its own costs."""
+
+    tables: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+    kinds: Callable[[NDArray[np.int8]], NDArray[np.intp]]
+
+    @property
+    def n_knots(self) -> int:
+        """K, the number of knots of every loss."""
+        return int(self.tables()[0].shape[1])
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope."""
+        return float(-self.tables()[1].min())
+
+    def _of_rows(self, sign: NDArray[np.int8]) -> Any:
+        """The knots and the slopes of all rows, one array for each knot."""
+        kinds = self.kinds(sign)
+        return ([column[kinds] for column in table.T] for table in self.tables())
+
+    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row's loss at its margin z."""
+        knots, slopes = self._of_rows(sign)
+        return value_of(knots, slopes, z)
+
+    def dual_value(
+        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        knots, slopes = self._of_rows(sign)
+        return dual_value_of(knots, slopes, g, weight)
+
+
 @dataclass(frozen=True)
-class MarginLoss:
+class MarginLoss(Lines):
     """The training loss of a score f: ``positive(f)`` for y = +1, ``negative(-f)`` for y = -1.
 
     Parameters
@@ -117,16 +151,6 @@ class MarginLoss:
                 f"(negative) and {len(self.positive.knots)} (positive)."
             )
 
-    @property
-    def n_knots(self) -> int:
-        """K, the number of knots of either loss."""
-        return len(self.positive.knots)
-
-    @property
-    def steepest(self) -> float:
-        """The largest absolute slope of either loss."""
-        return max(-loss.slopes[0] for loss in (self.negative, self.positive))
-
     def turned(self) -> MarginLoss:
         """Return the loss of the negated score: the two classes exchanged."""
         thresholds = Thresholds(0.0 - self.thresholds.upper, 0.0 - self.thresholds.lower)
@@ -152,27 +176,3 @@ class MarginLoss:
     def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
         """Return the loss of these rows, which depends on their class only."""
         return self
-
-    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each row's loss at its margin z."""
-        if self.negative == self.positive:
-            return self.positive.value(z)
-        return _by_class(sign, lambda y, rows: self.of(y).value(z[rows]))
-
-    def dual_value(
-        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
-        if self.negative == self.positive:
-            return self.positive.dual_value(g, weight)
-        return _by_class(sign, lambda y, rows: self.of(y).dual_value(g[rows], weight[rows]))
-
-
-def _by_class(
-    sign: NDArray[np.int8], evaluate: Callable[[int, NDArray[np.intp]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    values = np.empty(len(sign))
-    for y in (-1, 1):
-        rows = np.flatnonzero(sign == y)
-        values[rows] = evaluate(y, rows)
-    return values

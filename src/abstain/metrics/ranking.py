@@ -69,7 +69,7 @@ class RankedRows:
                 f"score must have a column for each of the {n} classes of y_true, sorted; its shape is "
                 f"{np.shape(score)}."
             )
-        s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else _checked_scores(score, cut)
+        s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else checked_scores(score, cut)
         check_consistent_length(y_true, s)
         outcomes = read(y_true, UNDECIDED, costs, **options)
         truth, table, k = outcomes.truth, outcomes.choices, len(outcomes.classes)
@@ -142,7 +142,7 @@ def running(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.append(0.0, np.cumsum(values))
 
 
-def _checked_scores(score: ArrayLike, cut: Any) -> tuple[NDArray[np.float64], float]:
+def checked_scores(score: ArrayLike, cut: Any) -> tuple[NDArray[np.float64], float]:
     """Return one score per row, and the cut."""
     values, cut = np.asarray(score), real_number("cut", cut)
     if values.ndim == 2 and values.shape[1] > 1:

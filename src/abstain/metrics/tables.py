@@ -59,10 +59,7 @@ class RejectTable(Counts):
             raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
         return cls._of(found)
 
-    @property
-    def sides(self) -> tuple[Any, ...]:
-        """The names of the rows, whatever the classes are."""
-        return "negative", "positive"
+    sides = "negative", "positive"  # the names of the rows, whatever the classes are
 
     def place(self, label: Any) -> int:  # noqa: ARG002 (the table was made for it)
         """Return the place of the positive class."""
@@ -158,10 +155,7 @@ class ActionTable(Counts):
     def of(cls, y_true: ArrayLike, y_pred: Any, actions: Any, *, sample_weight: Any = None) -> Self:
         """Count the actions taken by true class; the arguments are those of `action_confusion_matrix`."""
         if not isinstance(actions, Actions):
-            raise ValueError(  # noqa: TRY004 (as for every bad argument)
-                f"actions={actions!r} must be an Actions, not a {type(actions).__name__}; for Costs use "
-                "reject_confusion_matrix."
-            )
+            raise ValueError(f"actions={actions!r} must be an Actions; for Costs use reject_confusion_matrix.")  # noqa: TRY004
         return cls._of(read(y_true, y_pred, actions, sample_weight=sample_weight))
 
     @property

@@ -16,7 +16,7 @@ from abstain.metrics.curve_results import KINDS
 from abstain.metrics.outcomes import Outcomes, read
 from abstain.metrics.tables import counted
 from abstain.plot import palette
-from abstain.plot.display import Axes, Display, Line2D
+from abstain.plot.palette import Axes, Display, Line2D
 
 Point = tuple[float, float]
 _SHARES = {"reject_rate": "reject rate (share of all rows)", "coverage": "coverage (share of all rows accepted)"}
@@ -218,16 +218,15 @@ class CurveDisplay(Display):
         total = float(self.curve.total_weight)
         return f"{share * total:,.0f} rows" if total.is_integer() else f"weight {share * total:,.4g}"
 
-    def _y_label(self) -> str:
-        return self.y_label
-
     def _axes(self, ax: Axes) -> None:
         from matplotlib.ticker import PercentFormatter
 
         palette.quiet(ax)
-        ax.set(xlabel=_SHARES[self.curve.kind.x], ylabel=self._y_label(), xlim=(-0.01, 1.01))
+        ax.set(xlabel=_SHARES[self.curve.kind.x], ylabel=self.y_label, xlim=(-0.01, 1.01))
         ax.xaxis.set_major_formatter(PercentFormatter(1.0))
-        if self.kind != "cost":
+        if self.kind == "cost":
+            ax.set_ylabel(f"{self.y_label}\n({self.curve.costs.in_words()})")
+        else:
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         level = np.asarray(self.line_.get_ydata(), dtype=np.float64)
         if np.ptp(level) == 0:  # a flat line alone gives the axis no scale

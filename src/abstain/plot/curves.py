@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from abstain.plot.curve import CurveDisplay
-from abstain.plot.display import Axes
+from abstain.plot.palette import Axes
 
 
 class AccuracyRejectDisplay(CurveDisplay):
@@ -131,9 +131,6 @@ class CostCurveDisplay(CurveDisplay):
     kind = "cost"
     y_label = "mean cost per row"
     reading = "{:.3g} per row"
-
-    def _y_label(self) -> str:
-        return f"{self.y_label}\n({self.curve.costs.in_words()})"
 
     def _references(self, ax: Axes) -> None:
         forced = float(self.curve.mean_cost[0])

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.drift import drift
 from abstain.comparison.drift_result import Drift
-from abstain.plot.display import Axes, Display, axes_or_new
-from abstain.plot.palette import BAND, LINE, NEGATIVE, legend_inside, narrow, quiet, wrapped
+from abstain.plot.palette import BAND, LINE, NEGATIVE, Axes, Display, axes_or_new, legend_inside, narrow, quiet, wrapped
 
 _PARTS = 10  # of the calibration rows, by how unusual they are
 _MOST = 12  # decisions drawn

@@ -17,8 +17,7 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
 from abstain.pairs import UNDECIDED
-from abstain.plot.display import Axes, Display, Line2D
-from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
+from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, Axes, Display, Line2D, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.deciders import PerRow
 

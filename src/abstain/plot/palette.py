@@ -1,39 +1,58 @@
-"""Colours and line styles of all plots, distinguishable with any colour vision and in black and white."""
+"""What all displays share: their axes, and colours and line styles for any colour vision and for black and white."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from abstain.plot.display import Axes
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+    from matplotlib.lines import Line2D
+else:
+    Axes = FigureBase = Line2D = Any  # matplotlib is imported only to draw
+
+__all__ = ["Axes", "Line2D"]  # besides the names that are defined here
 
 # Blue and vermilion can be distinguished with any colour vision (Okabe & Ito); filled and open markers, a grey band and
 # line styles carry the same information without colour.
 NEGATIVE, POSITIVE, BAND, LINE, FAINT = "#0072B2", "#D55E00", "#DADADA", "#333333", "#8C8C8C"
 
+_COLOURS = (NEGATIVE, POSITIVE, "#009E73", "#CC79A7")
 # Colours and markers of several classes, in order; then from the start. Open and filled markers alternate.
-CLASSES: tuple[tuple[str, str], ...] = (
-    ("#0072B2", "o"),
-    ("#D55E00", "^"),
-    ("#009E73", "s"),
-    ("#CC79A7", "D"),
-    ("#E69F00", "v"),
-    ("#56B4E9", "P"),
-    ("#7A6A00", "X"),
-)
-
-# Styles of the curves on one axes, in order; then from the start.
-_STROKES: tuple[tuple[str, Any, str], ...] = (
-    ("#0072B2", "-", "o"),
-    ("#D55E00", (0, (6, 2)), "s"),
-    ("#009E73", (0, (6, 2, 1.5, 2)), "^"),
-    ("#CC79A7", (0, (2.5, 1.5)), "D"),
-    ("#000000", (0, (6, 2, 1.5, 2, 1.5, 2)), "v"),
-    ("#E69F00", (0, (1.2, 1.2)), "P"),
-)
+CLASSES = tuple(zip((*_COLOURS, "#E69F00", "#56B4E9", "#7A6A00"), "o^sDvPX", strict=True))
+# Colours, styles and markers of the curves on one axes, in order; then from the start.
+_DASHES: tuple[Any, ...] = ((6, 2), (6, 2, 1.5, 2), (2.5, 1.5), (6, 2, 1.5, 2, 1.5, 2), (1.2, 1.2))
+_STYLES = ("-", *((0, dashes) for dashes in _DASHES))
+_STROKES = tuple(zip((*_COLOURS, "#000000", "#E69F00"), _STYLES, "os^DvP", strict=True))
 _NARROW, _CHARACTER = 4.0, 0.07  # inches
 # Identify artists when another curve is drawn into the same axes.
 CURVE, REFERENCE, CHOSEN, DECIDED = "abstain-curve", "abstain-reference", "abstain-chosen", "abstain-decided"
+
+
+@dataclass(eq=False)
+class Display:
+    """A picture; its `plot` sets the axes `ax_` and the figure `figure_`."""
+
+    ax_: Axes = field(init=False, repr=False)
+    figure_: FigureBase = field(init=False, repr=False)
+
+    def _on(self, ax: Axes | None) -> Axes:
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        return self.ax_
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return ``ax``, or the axes of a new figure; matplotlib is imported only here."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError("Drawing needs matplotlib; install it with: pip install 'abstain[plot]'") from error
+    return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
 
 
 def next_stroke(ax: Axes) -> tuple[str, Any, str]:
@@ -66,14 +85,14 @@ def legend_inside(ax: Axes) -> None:
 
     A single curve has an entry for each of its markers; with several curves, each kind of marker has one entry.
     """
-    from matplotlib.lines import Line2D
+    from matplotlib.lines import Line2D as Line
 
     handles = ax.get_legend_handles_labels()[0]
     if curves_on(ax) > 1:
         kinds = {CHOSEN: "least cost on the curve, in hindsight", DECIDED: "its own thresholds"}
         there = {handle.get_gid() for handle in handles}
         handles = [handle for handle in handles if handle.get_gid() not in kinds]
-        shown = [Line2D([], [], label=kinds[gid], **mark(LINE, "o", gid)) for gid in kinds if gid in there]
+        shown = [Line([], [], label=kinds[gid], **mark(LINE, "o", gid)) for gid in kinds if gid in there]
         handles = [*handles, *shown]
     size = "x-small" if narrow(ax) else "small"
     labels = wrapped(ax, [str(handle.get_label()) for handle in handles])

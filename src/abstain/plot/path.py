@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.plot.display import Axes, Display
-from abstain.plot.palette import LINE, NEGATIVE, POSITIVE, quiet
+from abstain.plot.palette import LINE, NEGATIVE, POSITIVE, Axes, Display, quiet
 from abstain.solvers.path import RegularizationPath
 
 KINDS = ("sets", "coefficients")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
-from abstain.plot.display import Axes, Display
-from abstain.plot.palette import CLASSES, LINE, legend_below
+from abstain.plot.palette import CLASSES, LINE, Axes, Display, legend_below
 from abstain.plot.zones import Zone, zones_of
 
 Floats = NDArray[np.float64]

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.judges import Judge
+from abstain.comparison.verdict import Judge
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.metrics.bands import CurveBand, bootstrap_band

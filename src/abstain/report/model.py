@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from abstain.arguments import checked_costs
-from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
-from abstain.comparison.verdict import FORCED, Verdict, verdict_on
+from abstain.comparison.verdict import FORCED, Verdict, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels, warn_if_assumed

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.judges import Judge
+from abstain.comparison.verdict import Judge
 from abstain.labels import NO_CLASS
 from abstain.metrics.counts import quotients
 from abstain.metrics.ranking import running

@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
 from abstain.labels import Labels
+from abstain.metrics.ranking import checked_scores
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first, share_of
 from abstain.report.rows import Histogram, Steps, novel_mask
 from abstain.report.text import unique_names
@@ -75,11 +76,8 @@ class Slider:
     ) -> Self:
         """Decide the rows and arrange them by score; the arguments are those of `Report.of`."""
         turned = costs.swapped() if labels.orientation < 0 else costs
-        code, s = labels.encode(y_true), column_or_1d(np.asarray(score, dtype=np.float64))
+        code, (s, _) = labels.encode(y_true), checked_scores(score, 0.0)
         check_consistent_length(code, s)
-        if np.isnan(s).any():
-            at = int(np.flatnonzero(np.isnan(s))[0])
-            raise ValueError(f"score contains NaN at row {at}; every row needs a score.")
         follows = are_bayes(thresholds, turned)
         between = (thresholds.lower + thresholds.upper) / 2
         own = turned.cut if follows else between if np.isfinite(between) else 0.0

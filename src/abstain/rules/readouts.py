@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,15 +114,20 @@ class Ladders(Readout):
 
     def own(self, score: Floats) -> Floats:
         """Return the probability of each class by its own score alone; they need not sum to 1."""
+        found = self.interpolated(score, np.where)
+        return np.where(np.isnan(score), np.nan, found)
+
+    def interpolated(self, score: Any, where: Callable[..., Any]) -> Any:
+        """Return straight lines between the points of each class, of arrays or of values in a graph."""
         low, high = (end[..., np.newaxis] for end in self.ends)
         points = np.concatenate([low, self.tangents, high], axis=-1)
         values = np.concatenate([0.0 * low, expit(self.tangents), 1.0 + 0.0 * high], axis=-1)
-        found = np.where(score < points[..., 0], 0.0, 1.0)
+        found = where(score < points[..., 0], 0.0, 1.0)
         for at in range(points.shape[-1] - 1):
             a, b, rise = points[..., at], points[..., at + 1], values[..., at + 1] - values[..., at]
             share = (score - a) / np.where(b > a, b - a, 1.0)
-            found = np.where((score >= a) & (score < b), values[..., at] + share * rise, found)
-        return np.where(np.isnan(score), np.nan, found)
+            found = where((score >= a) & (score < b), share * rise + values[..., at], found)
+        return found
 
     def probabilities(self, score: Floats) -> Floats:
         """Return rough probabilities of all classes, which sum to 1."""
@@ -146,10 +152,7 @@ class Softmax(Readout):
 class Unknown(Readout):
     """Scores of several classes that say nothing of probabilities."""
 
-    @property
-    def known(self) -> bool:
-        """Never."""
-        return False
+    known = False
 
     def probabilities(self, score: Floats) -> Floats:
         """Return nan."""

@@ -100,3 +100,22 @@ def test_a_table_without_labels_asks_for_the_target(tmp_path):
     pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"]).to_csv(tmp_path / "t.csv", index=False)
     result = run("check", tmp_path / "t.csv")
     assert (result.exit_code, "name the labels with --target" in said(result)) == (3, True)
+
+
+def test_a_guessed_target_is_called_a_guess(tmp_path):
+    data = write_table(tmp_path / "t.csv")
+    guess = "The column of the labels is a guess"
+    assert guess in run("check", data).stdout
+    assert guess not in run("check", data, "--target", "answer").stdout
+    assert json.loads(run("check", data, "--json").stdout)["guessed"] is True
+
+
+def test_all_problems_of_a_table_that_no_option_corrects_are_listed(tmp_path):
+    rows = "".join(f"{at},0{at % 3},{'xy'[at % 2] if at < 39 else 'z'}\n" for at in range(40))
+    (tmp_path / "t.csv").write_text(f"a,zip,answer\n{rows}", encoding="utf-8")
+    result = run("check", tmp_path / "t.csv", "--target", "answer")
+    assert result.exit_code == 3
+    assert [line[:2] for line in result.stdout.splitlines()[1:]] == ["1.", "2."], result.output
+    assert "leading zeros" in result.stdout
+    assert "1 row of class 'z'" in result.stdout.splitlines()[-1]
+    assert said(result).count("class 'z'") == 1

@@ -205,6 +205,8 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     result = run("evaluate", model, none)
     assert result.exit_code == 3
     assert "none of the columns 'other' contains only the model's classes" in said(result)
+    assert "add the labels to the table" in said(result)
+    assert "'abstain predict' needs none" in said(result)
     none.write_text("age,city,id,answer,flag\n30,Ulm,7,Yes,on\n", encoding="utf-8")  # the same class in another case
     assert "the model's classes, 'no' and 'yes'; column 'answer' contains 'Yes'; write" in said(
         run("evaluate", model, none)
@@ -259,6 +261,7 @@ def test_rows_are_named_by_a_column(table, model, tmp_path):
     shown = page.read_text(encoding="utf-8")
     assert "patient " in shown
     assert "line 7" not in shown
+    assert ">who<" in shown
     assert run("evaluate", model, named, "--report", page, "--force").exit_code == 0
     assert "patient " not in page.read_text(encoding="utf-8")  # the control
     refused = run("evaluate", model, named, "--id", "nobody")

@@ -77,10 +77,13 @@ def test_an_audit_shows_nothing_of_the_answer(tmp_path, model, cases):
     decided = np.array([answers[at(row)]["rejected"] == "false" for row in table["row"]])
     assert decided.sum() == facts["audited_rows"] == 12
     assert facts["seed_of_the_audit"] == 4
-    costs = table.select("^cost_.*$", "why")
+    costs = table.select("^cost_.*$")
     assert costs.filter(decided).null_count().sum_horizontal().item() == 12 * costs.width
-    hidden = costs.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
-    assert (hidden & ~decided).any(), "rows without a reason would all be audited ones"
+    assert costs.filter(~decided).null_count().sum_horizontal().item() == 0
+    assert table.filter(decided)["why"].unique().to_list() == [
+        "Drawn at random, to see how often the machine is right."
+    ]
+    assert not table.filter(~decided)["why"].str.starts_with("Drawn").any()
     assert not {"label", "rejected", "reason", "score"} & {*table.columns}
     parts = [code.split("-") for code in table["code"]]
     assert {(int(part[1]), int(part[3]), int(part[5])) for part in parts} == {
@@ -133,17 +136,37 @@ def test_several_classes_and_actions_have_reviews(tmp_path):
     table, _, _ = reviewed(tmp_path, model, tmp_path / "t.csv", "--capacity", 5, name="review.xlsx")
     assert table.height == 5
     assert "cost_call" in table.columns
+    assert "action" not in table.columns, "every row is called"
+
+
+def test_a_review_says_which_action_hands_a_row_on(tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 2
+    rows = "\n".join(f"{v:.3f},{'ab'[k]}" for v, k in zip(y + rng.normal(0, 0.7, 200), y, strict=True))
+    (tmp_path / "t.csv").write_text(f"x,kind\n{rows}\n")
+    (tmp_path / "a.csv").write_text("action,a,b,rejects\np,0,1,no\nq,1,0,no\ncall,0.3,0.1,yes\nvisit,0.1,0.3,yes\n")
+    options = ("-t", "kind", "--actions", tmp_path / "a.csv", "--machine", "svm", "--C", 1, "--gamma", 1)
+    assert run("fit", tmp_path / "t.csv", *options, "-o", tmp_path / "m").exit_code == 0
+    table, answers, _ = reviewed(tmp_path, tmp_path / "m", tmp_path / "t.csv", "--audit", 30)
+    decided = np.array([answers[at(row)]["rejected"] == "false" for row in table["row"]])
+    assert {"call", "visit"} == {*table.filter(~decided)["action"]}
+    for row, own in zip(table.iter_rows(named=True), decided, strict=True):
+        answer = answers[at(row["row"])]
+        cheaper = "call" if float(answer["cost_call"]) < float(answer["cost_visit"]) else "visit"
+        assert row["action"] == (cheaper if own else answer["label"])
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--capacity", 0), "greater than or equal to 1"),
-        (("--capacity", -3), "greater than or equal to 1"),
-        (("--audit", -1, "--review", "r.csv"), "greater than or equal to 0"),
+        (("--capacity", 0), "--capacity must be 1 or more"),
+        (("--capacity", 2.5), "--capacity must be a whole number, as in 20"),
+        (("--capacity", -3), "--capacity must be 1 or more"),
+        (("--audit", -1, "--review", "r.csv"), "--audit must be 0 or more"),
         (("--audit", 5), "--review"),
         (("--id", "age"), "--review"),
-        (("--review", "r.ods"), ".xlsx"),
+        (("--review", "r.ods"), ".xlsx or .csv"),
+        (("--review", "r.parquet"), ".xlsx or .csv"),
         (("--review", "r.csv", "--id", "patient"), "no column 'patient'"),
     ],
 )

@@ -27,23 +27,37 @@ LIKELY = ("class", "target", "label", "y", "outcome", "diagnosis", "status", "an
 
 def command(given: Given) -> None:
     """Run the command."""
-    given = given if given.target is not None else given.but(target=_target(given))
+    guessed = given.target is None
+    given = given.but(target=_target(given)) if guessed else given
     table, said, added = _followed(given)
+    numbered = "\n".join(f"{at}. {one_line(text)}" for at, text in enumerate(said, 1))
+    counts: dict[str, Any] = {"target": given.target, "guessed": guessed}
+    if table is None:
+        if given.json:
+            print_json({**counts, "problems": said, "command": None})
+        elif len(said) > 1:
+            print(f"{given.data}:\n{numbered}")
+        raise DataError(f"no option corrects this table: {said[-1]}")
     words = ["abstain", "fit", str(given.data), "--target", given.target, *added, "--reject", "0.3", "-o", "my.model"]
-    counts = {"rows": len(table.y), "features": table.X.width, "classes": dict(Counter(table.y.tolist()))}
+    counts |= {"rows": len(table.y), "features": table.X.width, "classes": dict(Counter(table.y.tolist()))}
     if given.json:
-        print_json({"target": given.target, **counts, "problems": said, "command": shlex.join(words)})
+        print_json({**counts, "problems": said, "command": shlex.join(words)})
         return
     classes = ", ".join(f"{name!r} in {count} rows" for name, count in counts["classes"].items())
     print(
         one_line(f"{given.data}: {counts['rows']} rows, {counts['features']} features; {given.target!r} is {classes}.")
     )
-    print("\n".join(f"{at}. {one_line(text)}" for at, text in enumerate(said, 1)) or "No problems found.")
+    if guessed:
+        print(f"The column of the labels is a guess; name it with --target if it is not {given.target!r}.")
+    print(numbered or "No problems found.")
     print(f"\nThis command works; state your own costs:\n  {one_line(shlex.join(words))}")
 
 
-def _followed(given: Given) -> tuple[TrainingTable, list[str], list[str]]:
-    """Return the table as the advice of its errors and warnings leads to it, what they said, and the options."""
+def _followed(given: Given) -> tuple[TrainingTable | None, list[str], list[str]]:
+    """Return the table as the advice of its errors and warnings leads to it, what they said, and the options.
+
+    The table is None if no option is the way out; the last error is then the last of what was said.
+    """
     said, added = list[str](), list[str]()
     for _ in range(MOST):
         table, texts = _read(given)
@@ -52,12 +66,12 @@ def _followed(given: Given) -> tuple[TrainingTable, list[str], list[str]]:
         if table is not None and not steps:
             return table, said, added
         if not steps:
-            break
+            return None, [*(text for text in said if text != texts[-1]), texts[-1]], added
         for name, value in steps:
             kind, before = OPTIONS[name][0], getattr(given, name)
             given = given.but(**{name: [*(before or []), value] if kind == TEXTS else value or True})
             added += [option_name(name), *([] if value is None else [value])]
-    raise DataError(" ".join(said))
+    return None, said, added
 
 
 def _read(given: Given) -> tuple[TrainingTable | None, list[str]]:

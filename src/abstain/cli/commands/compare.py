@@ -19,9 +19,9 @@ from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machines
 from abstain.cli.training.training import LINEAR
 from abstain.comparison.compare import compare as compared_by
-from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
+from abstain.comparison.verdict import judge_of
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.preprocessing import default_pipeline
 

@@ -16,7 +16,7 @@ from abstain.cli.training.cluster import check_cluster, connected
 from abstain.cli.training.guarding import guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machine, trained
 from abstain.cli.training.training import LINEAR, checked_training, facts_of
-from abstain.files.save import write_model
+from abstain.files.model_file import write_model
 
 
 def command(given: Given) -> None:

@@ -40,7 +40,7 @@ class Judged:
         The model.
     path : Path
         The file with the rows.
-    places : list of str
+    places : polars.Series
         The position of each row in the file.
     y_true : ndarray of shape (n,)
         The labels.
@@ -58,7 +58,7 @@ class Judged:
 
     model: FittedModel
     path: Path
-    places: list[str]
+    places: pl.Series
     y_true: NDArray[Any]
     decisions: Any
     row_costs: NDArray[np.float64] | None = None
@@ -102,7 +102,7 @@ class Judged:
         by_row = np.concatenate(costs) if model.plan.costs else None
         shown = pl.concat(cells) if len(cells) == len(parts) else None
         about = by_row, deciding.facts(), deciding.drift(), shown
-        return cls(model, path, places, np.concatenate(truths), joined(parts), *about)
+        return cls(model, path, pl.Series(given.id or "row", places), np.concatenate(truths), joined(parts), *about)
 
     @property
     def novel(self) -> NDArray[np.bool_]:
@@ -157,6 +157,8 @@ def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
         shown = listed([str(label) for label in model.classes])
         why = f"none of the columns {names} contains only the model's classes, {shown}{_nearest(classes, held)}"
         way = f"write the labels in the same way, or {way}"
+        if {*map(_plain, classes)}.isdisjoint(_plain(text) for name in others for text in held[name]):
+            way = f"add the labels to the table, or {way}; 'abstain predict' needs none"
     else:
         why = "all columns are features of the model"
     raise DataError(f"{table.path}: {why}; {way}.")

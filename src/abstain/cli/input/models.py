@@ -23,7 +23,7 @@ from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import FittedClassifier, final_estimator, unguarded
 from abstain.files.format.errors import ModelFileError
-from abstain.files.load import load
+from abstain.files.model_file import load
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default
 from abstain.preprocessing import CATEGORICAL, NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
 
@@ -167,7 +167,7 @@ def load_estimator(path: Path) -> Any:
         return load(path)
     except ModelFileError as error:
         with path.open("rb") as file:
-            packed = file.read(len(ZIP)) == ZIP
+            packed = file.read(len(ZIP)) == ZIP and path.suffix.lower() != ".xlsx"
         raise DataError(str(error) if packed else f"{error} The model is given first, then the table.") from error
     except ImportError as error:
         raise UsageError(str(error)) from error

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.input.judged import Judged
 from abstain.cli.output.printing import print_judged, print_table
-from abstain.comparison.judges import judge_of
-from abstain.comparison.verdict import FORCED, verdict_on
+from abstain.comparison.verdict import FORCED, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.metrics import ActionTable, ClassTable, RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.metrics.counts import Counts

@@ -91,7 +91,10 @@ def shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(shown(one) for one in value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {shown(one)}" for name, one in value.items())
+        ends = {"estimate", "from", "to"} if {"estimate", "from", "to"} <= value.keys() else set()
+        named = [f"{name} {shown(one)}" for name, one in value.items() if name not in ends]
+        interval = "{estimate} ({from} to {to})".format_map({name: shown(value[name]) for name in ends}) if ends else ""
+        return ", ".join([interval, *named] if ends else named)
     return str(value)
 
 

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.columns import row_names, typed
@@ -20,13 +21,14 @@ from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.review.cases import drawn_cases
 from abstain.review.codes import AUDITED, HANDED_ON, Drawn, code_of, digest
 
-ROW, WHY, HELP, CHOICES = "row", "why", "read me", "choices"  # names of columns, then of sheets
+ROW, WHY, ACTION, HELP, CHOICES = "row", "why", "action", "read me", "choices"  # names of columns, then of sheets
+DRAWN = "Drawn at random, to see how often the machine is right."  # which of them is the answer is not shown
 WRITABLE = {"bg_color": "#FFF8DC", "border": 1, "text_wrap": True, "valign": "top"}
 READ_ME = (
     "1. Each line of the sheet 'cases' is one case that waits for your decision; the most urgent come first.",
     "2. Read the case, then choose a value in its yellow cell 'verdict': {choices}.",
-    "3. 'why' says why the machine asks you. Judge cases without a reason by their values alone.",
-    "4. The columns 'cost_...' have what each answer is expected to cost; the smallest is the best guess.",
+    "3. 'why' says why the case came to you; some are drawn at random, to see how often the machine is right.",
+    "4. The columns 'cost_...' have what each choice is expected to cost, your review included; your judgement counts.",
     "5. 'note' is for your words. Sort and filter as you like, and leave the other cells as they are.",
     "6. Save the file as it is. It belongs to {data} and {model}; audited rows drawn with seed {seed}.",
 )
@@ -34,6 +36,8 @@ READ_ME = (
 
 def check_review(given: Given) -> None:
     """Raise an error for options of a review that cannot be meant."""
+    if given.review is not None and given.review.suffix.lower() not in (".csv", EXCEL):
+        raise UsageError(f"--review {given.review} must end in .xlsx or .csv, which people can fill in.")
     check_table(given.review, force=given.force, inputs=[given.model, given.data])
     if given.review is None and (given.id is not None or given.audit):
         raise UsageError("--id and --audit are for the review file; name it with --review, or leave them out.")
@@ -45,7 +49,7 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     """Write the rows that people review, and return facts about them."""
     model_id = fingerprint(given.model)
     seed = int(digest(model_id, str(given.seed))[1:], 16)  # who sees the file, but not the model, cannot draw again
-    rows, audited, shown = drawn_cases(decisions, given.audit, seed)
+    rows, audited = drawn_cases(decisions, given.audit, seed)
     count = int(audited.sum())
     if given.audit > count:
         text = f"{given.data}: --audit {given.audit} takes all {count} rows that the model answers."
@@ -57,11 +61,12 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     if given.id is not None:
         table.check_has([given.id], "--id")
         own, names = own.drop(given.id), row_names(table, chosen, given.id, names)
-    told = iter(reasons(model, table, batch, decisions, rows[shown]))
-    why = [next(told) if one else None for one in shown]
-    costs = np.where(shown[:, np.newaxis], decisions.expected_cost[rows], np.nan)
+    told = iter(reasons(model, table, batch, decisions, rows[~audited]))
+    why = [DRAWN if one else next(told) for one in audited]
+    costs = np.where(audited[:, np.newaxis], np.nan, decisions.expected_cost[rows])
     added = pl.DataFrame(
         {given.id or ROW: names, WHY: why, VERDICT: None, NOTE: None}
+        | handing_on(decisions, rows, audited)
         | {f"cost_{action}": cost for action, cost in zip(decisions.labels.actions, costs.T, strict=True)},
         schema_overrides=dict.fromkeys((WHY, VERDICT, NOTE), pl.String),
     )
@@ -86,6 +91,18 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
             write(frame)
     audit = {"audited rows": count, "seed of the audit": given.seed} if given.audit else {}
     return {"review": str(given.review), "rows to review": len(rows)} | audit
+
+
+def handing_on(decisions: Any, rows: NDArray[np.intp], audited: NDArray[np.bool_]) -> dict[str, list[str]]:
+    """Return the column of what people do with each row, if several actions hand it on.
+
+    An audited row gets the cheapest of these actions: the others would say what the machine answered.
+    """
+    hands_on = np.array(decisions.labels.hands_on)
+    if hands_on.sum() < 2:
+        return {}
+    cheapest = decisions.labels.actions[hands_on][decisions.expected_cost[rows][:, hands_on].argmin(axis=1)]
+    return {ACTION: np.where(audited, cheapest, decisions.label[rows]).astype(str).tolist()}
 
 
 def write_workbook(frame: pl.DataFrame, choices: list[str], texts: list[str], file: IO[bytes]) -> None:

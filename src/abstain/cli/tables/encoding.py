@@ -36,9 +36,7 @@ def checked_encoding(name: str | None) -> str | None:
         "a".encode(name)  # an error for codecs of bytes, such as base64
         return codecs.lookup(name).name
     except (LookupError, ValueError):
-        raise UsageError(
-            f"--encoding {name!r} is unknown; give one such as utf-8, utf-16, windows-1252 or latin-1."
-        ) from None
+        raise UsageError(f"--encoding {name!r} is unknown; give one such as utf-8 or windows-1252.") from None
 
 
 def as_utf8(file: BinaryIO | gzip.GzipFile, start: bytes, path: Path, encoding: str | None) -> BinaryIO | gzip.GzipFile:

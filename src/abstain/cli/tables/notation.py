@@ -60,9 +60,7 @@ class Notation:
         if decimal not in {".", ","}:
             raise UsageError(f"--decimal {decimal!r} must be . or ,")
         if between not in SIGNS or between == decimal:
-            raise UsageError(
-                f"--thousands {thousands!r} must be one of , . ' or space, and differ from --decimal {decimal}"
-            )
+            raise UsageError(f"--thousands {thousands!r} must be one of , . ' or space, and not --decimal {decimal}")
         if dates is not None and dates not in DATES:
             raise UsageError(f"--dates {dates!r} must be days, day-first or month-first{meant(dates, DATES) or '.'}")
         plain = [re.sub(r"^([+-]?\d*),(\d+)$", r"\1.\2", text) if decimal == "," else text for text in missing or ()]

@@ -193,9 +193,7 @@ class ParquetFiles(InputTable):
         for path, (others, _) in zip(files, facts, strict=True):
             if set(others) != set(names):
                 odd = min(set(others) ^ set(names))
-                raise DataError(
-                    f"{path}: column {odd!r} is not in all files; give files with the same columns as {files[0]}."
-                )
+                raise DataError(f"{path}: column {odd!r} is not in all files; give files with the same columns.")
         ends = tuple(accumulate(height for _, height in facts))
         if not ends[-1]:
             raise DataError(f"{files[0]}: the table has no rows; add some.")

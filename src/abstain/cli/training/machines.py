@@ -26,8 +26,7 @@ from abstain.cli.training.training import (
     machine_seconds,
     own_machine,
 )
-from abstain.comparison.judges import judge_of
-from abstain.comparison.verdict import REJECTING, cautions
+from abstain.comparison.verdict import REJECTING, cautions, judge_of
 from abstain.estimators.unwrap import decide, unguarded
 from abstain.html import percent
 from abstain.preprocessing import ESTIMATOR

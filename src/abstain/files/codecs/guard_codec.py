@@ -26,7 +26,6 @@ from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.rule_codec import rule_state
 from abstain.files.format import schema
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import MOST_COLUMNS
 from abstain.files.sklearn_codecs.steps_codec import Columns, asked, last_step
@@ -39,7 +38,7 @@ ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coeff
 WAY_OUT = "leave detector=None, or give an abstain.OneClassSVM and preprocess in the Pipeline that is estimator"
 
 
-def guard_parts(estimator: NoveltyRejector) -> Parts:
+def guard_parts(estimator: NoveltyRejector) -> schema.Parts:
     """Return the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
     fitted: Guarded = estimator._fitted_
     guard, calibration = fitted.guard, fitted.calibration
@@ -67,7 +66,7 @@ def guard_parts(estimator: NoveltyRejector) -> Parts:
     return state, own | schema.prefixed(arrays, SEEN)
 
 
-def guard_from(estimator: Any, fields: schema.Fields, arrays: Arrays, classifier: Any, detector: Any) -> Guarded:
+def guard_from(estimator: Any, fields: schema.Fields, arrays: schema.Arrays, classifier: Any, detector: Any) -> Guarded:
     """Make the fitted value from fields and arrays, around a fitted classifier and a fitted detector.
 
     `guard_parts` compares them with each other and with the parameters.
@@ -147,7 +146,7 @@ FIELDS = {"rows": schema.whole(), "names": schema.optional(schema.TEXTS), "categ
 WHERE = "description of its training columns"
 
 
-def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]:
+def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, schema.Arrays]:
     """Return the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
     if seen is None:
         return None, {}
@@ -169,7 +168,7 @@ def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]
     return state, schema.stored(given, COLUMNS)
 
 
-def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
+def seen_from(given: Any, arrays: schema.Arrays) -> SeenColumns | None:
     """Make the value again; a ModelFileError if its parts contradict each other."""
     lengths = schema.fitting(arrays, {} if given is None else COLUMNS, WHERE, {})
     if given is None:

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format import schema
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import FINITE, Fields, Kind, Layout, fitting, layout, one_of, record, stored, whole
 from abstain.files.format.values import to_json
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine
@@ -33,25 +32,25 @@ class Form:
     ----------
     kind : type
     fields : str
-    arrays : Layout
+    arrays : schema.Layout
         `vectors` stands for the arrays of the rows, which may be dense, sparse or, for a precomputed kernel, none.
     """
 
     kind: Any
     fields: str
-    arrays: Layout
+    arrays: schema.Layout
 
     @property
-    def table(self) -> dict[str, Kind]:
+    def table(self) -> dict[str, schema.Kind]:
         """The kinds of the fields."""
         return {name: FIELDS[name] for name in self.fields.split()}
 
-    def specs(self, kernel: Any, storage: str) -> Layout:
+    def specs(self, kernel: Any, storage: str) -> schema.Layout:
         """Return the arrays of a machine with this kernel and rows that are stored in this way."""
         rows = SPARSE
         if storage == "dense":
             rows = {} if kernel.name == "precomputed" else DENSE
-        found: Layout = {}
+        found: schema.Layout = {}
         for name, spec in self.arrays.items():
             found |= rows if name == "vectors" else {name: spec}
         return found
@@ -75,41 +74,41 @@ def _storage(vectors: Any) -> str:
 
 
 FIELDS = {
-    "kernel": Kind(lambda _: True, "a kernel", _kernel, _listed),
-    "bias": FINITE,
-    "n_rows": whole(1),
-    "vectors": replace(one_of(("dense", *SPARSE_KINDS)), to=_storage),
+    "kernel": schema.Kind(lambda _: True, "a kernel", _kernel, _listed),
+    "bias": schema.FINITE,
+    "n_rows": schema.whole(1),
+    "vectors": replace(schema.one_of(("dense", *SPARSE_KINDS)), to=_storage),
 }
 # s rows with d features, of n in training; m machines, one per class or pair of q classes; k and e numbers in a sparse
 # matrix
-DENSE = layout(vectors="f8 s d")
-SPARSE = layout(vectors_data="f8 k", vectors_indices="i4|i8 k", vectors_indptr="i4|i8 s+1")
-_SHARED = DENSE | layout(support="i8 s", biases="f8 m", class_support="i8 q")
-_PAIRS = layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1")
-LINEAR = Form(LinearMachine, "bias", layout(weights="f8 d", centre="f8 d"))
-LINEAR_CLASSES = Form(LinearMachine, "", layout(weights="f8 m d", centre="f8 d", biases="f8 m"))
-EXPANSION = Form(KernelMachine, "kernel bias n_rows vectors", layout(support="i8 s", coef="f8 s") | DENSE)
-LANDMARKS = Form(KernelMachine, "kernel vectors", DENSE | layout(coef="f8 m s", biases="f8 m"))
-CLASSES = Form(KernelMachine, "kernel n_rows vectors", _SHARED | layout(coef="f8 m s", sets="i1 m n"))
+DENSE = schema.layout(vectors="f8 s d")
+SPARSE = schema.layout(vectors_data="f8 k", vectors_indices="i4|i8 k", vectors_indptr="i4|i8 s+1")
+_SHARED = DENSE | schema.layout(support="i8 s", biases="f8 m", class_support="i8 q")
+_PAIRS = schema.layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1")
+LINEAR = Form(LinearMachine, "bias", schema.layout(weights="f8 d", centre="f8 d"))
+LINEAR_CLASSES = Form(LinearMachine, "", schema.layout(weights="f8 m d", centre="f8 d", biases="f8 m"))
+EXPANSION = Form(KernelMachine, "kernel bias n_rows vectors", schema.layout(support="i8 s", coef="f8 s") | DENSE)
+LANDMARKS = Form(KernelMachine, "kernel vectors", DENSE | schema.layout(coef="f8 m s", biases="f8 m"))
+CLASSES = Form(KernelMachine, "kernel n_rows vectors", _SHARED | schema.layout(coef="f8 m s", sets="i1 m n"))
 PAIRS = Form(OneVsOneMachine, "kernel n_rows vectors", _SHARED | _PAIRS)
 
 
-def machine_parts(form: Form, machine: Any, **more: Any) -> Parts:
+def machine_parts(form: Form, machine: Any, **more: Any) -> schema.Parts:
     """Return the fields and arrays of a machine, of which `more` are not its own; a callable kernel is an error."""
-    fields, given = record(machine, form.table), vars(machine) | {"biases": machine.bias} | more
+    fields, given = schema.record(machine, form.table), vars(machine) | {"biases": machine.bias} | more
     if form is PAIRS:
         given["coef"] = sparse.csr_array(machine.coef)
     for name in ("vectors", "coef"):
         if sparse.issparse(given.get(name)):
             given |= {f"{name}_{part}": getattr(given[name], part) for part in CSR}
-    return fields, stored(given, form.specs(given.get("kernel"), fields.get("vectors", "")))
+    return fields, schema.stored(given, form.specs(given.get("kernel"), fields.get("vectors", "")))
 
 
-def machine_from(form: Form, fields: Fields, arrays: Arrays, **letters: int) -> Any:
+def machine_from(form: Form, fields: schema.Fields, arrays: schema.Arrays, **letters: int) -> Any:
     """Make a machine from fields and arrays, checking each of them and that they agree."""
     found = fields.record(form.table)
     kernel, storage, n_rows = found.get("kernel"), found.get("vectors", ""), found.get("n_rows", 0)
-    numbers = fitting(arrays, form.specs(kernel, storage), "machine", {"n": n_rows} | letters)
+    numbers = schema.fitting(arrays, form.specs(kernel, storage), "machine", {"n": n_rows} | letters)
     bias: Any = found.get("bias", arrays.get("biases"))
     if kernel is None:
         return LinearMachine(arrays["weights"], arrays["centre"], bias)
@@ -128,7 +127,7 @@ def machine_from(form: Form, fields: Fields, arrays: Arrays, **letters: int) -> 
     return replace(OneVsOneMachine(*given, arrays["class_support"]), coef=coef)
 
 
-def _support(form: Form, arrays: Arrays, n_rows: int) -> NDArray[np.intp]:
+def _support(form: Form, arrays: schema.Arrays, n_rows: int) -> NDArray[np.intp]:
     support: NDArray[np.intp] = arrays["support"].astype(np.intp, copy=False)
     rising, counts = form is EXPANSION, arrays.get("class_support", np.array([len(support)]))
     distinct = (np.diff(support) > 0).all() if rising else len(np.unique(support)) == len(support)
@@ -152,7 +151,7 @@ def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
     refuse(not same, "the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
 
 
-def csr_from(arrays: Arrays, name: str, shape: tuple[int, int], kind: Any = sparse.csr_array) -> Any:
+def csr_from(arrays: schema.Arrays, name: str, shape: tuple[int, int], kind: Any = sparse.csr_array) -> Any:
     """Make a sparse matrix whose indices are safe to follow."""
     data, indices, indptr = (arrays[f"{name}_{part}"] for part in CSR)
     rising = len(indptr) == shape[0] + 1 and indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all()

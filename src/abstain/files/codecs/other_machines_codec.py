@@ -16,7 +16,6 @@ from abstain.estimators.svm.one_class import FittedOneClass, OneClassSVM
 from abstain.files.codecs import rule_codec as rules
 from abstain.files.codecs.machine_codec import EXPANSION, LINEAR, MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.format import schema
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.kernels import Kernel
 from abstain.labels import Labels
@@ -33,7 +32,7 @@ FOUND = {
 ROUNDING = 1e-6  # of an objective near its lower bound
 
 
-def embedded_parts(estimator: EmbeddedRejectSVC) -> Parts:
+def embedded_parts(estimator: EmbeddedRejectSVC) -> schema.Parts:
     """Return the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedEmbedded = estimator._fitted_
     eps = fitted.rule.thresholds.upper
@@ -47,7 +46,7 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> Parts:
 
 
 def embedded_from(
-    estimator: EmbeddedRejectSVC, fields: schema.Fields, arrays: Arrays, n_features: int
+    estimator: EmbeddedRejectSVC, fields: schema.Fields, arrays: schema.Arrays, n_features: int
 ) -> FittedEmbedded:
     """Make the fitted value of these fields and arrays; `embedded_parts` compares them with the parameters."""
     classes, (eps,) = rules.rule_from(fields.take("rule", dict), lambda _: (1,))
@@ -81,7 +80,7 @@ COLUMNS = ("origin", "floor", "centre", "spread")
 OWN = schema.layout(**dict.fromkeys(COLUMNS, "f8 d"), residuals="f8 d d", units="f8 2", excess="f8 2")
 
 
-def one_class_parts(estimator: OneClassSVM) -> Parts:
+def one_class_parts(estimator: OneClassSVM) -> schema.Parts:
     """Return the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedOneClass = estimator._fitted_
     machine, arrays = machine_parts(EXPANSION, fitted.machine)
@@ -91,9 +90,8 @@ def one_class_parts(estimator: OneClassSVM) -> Parts:
     return {"machine": machine, "proof": rules.proofs_state([fitted.proof])[0]}, schema.prefixed(arrays, MACHINE)
 
 
-def one_class_from(estimator: OneClassSVM, fields: schema.Fields, arrays: Arrays, n_features: int) -> FittedOneClass:
+def one_class_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int) -> FittedOneClass:
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
-    del estimator
     machine = machine_from(EXPANSION, fields.inner("machine"), schema.within(arrays, MACHINE), d=n_features)
     return FittedOneClass(replace(machine, balanced=False), *rules.proofs_from([fields.take("proof", dict)], 1))
 
@@ -120,7 +118,7 @@ def _least_scale(machine: KernelMachine) -> float:
         return shortest_scale(machine.coef, machine.kernel.diagonal(machine.vectors))
 
 
-def detector_parts(estimator: NoveltyDetector) -> Parts:
+def detector_parts(estimator: NoveltyDetector) -> schema.Parts:
     """Return the fields and arrays of a fitted detector; an error if they contradict each other."""
     now: FittedDetector = estimator._fitted_
     state, machine = one_class_parts(now.one_class)
@@ -133,9 +131,8 @@ def detector_parts(estimator: NoveltyDetector) -> Parts:
     return state, own | machine
 
 
-def detector_from(estimator: NoveltyDetector, fields: schema.Fields, arrays: Arrays, n_features: int) -> FittedDetector:
+def detector_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int) -> FittedDetector:
     """Make the fitted value from fields and arrays."""
-    del estimator
     own = schema.beside(arrays, MACHINE)
     schema.fitting(own, OWN, "detector", {"d": n_features})
     one_class = NoveltyDetector.part()

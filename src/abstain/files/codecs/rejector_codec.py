@@ -13,9 +13,8 @@ from abstain.estimators.threshold.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.estimators.wrapping import has_probabilities
 from abstain.files.codecs.rule_codec import check_same, rule_state
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import Fields, Layout, fitting, layout, stored
+from abstain.files.format.schema import Arrays, Fields, Layout, Parts, fitting, layout, stored
 from abstain.files.format.values import to_json
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.deciders import Cuts, PerRow

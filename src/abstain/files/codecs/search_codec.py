@@ -13,9 +13,8 @@ from sklearn.model_selection import check_cv
 
 from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, first_pairs
 from abstain.estimators.search.search import Searched
-from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import fitting, layout, within
+from abstain.files.format.schema import Arrays, fitting, layout, within
 from abstain.files.format.values import to_json
 from abstain.kernels import KERNELS
 from abstain.machines.kernel_machine import KernelMachine

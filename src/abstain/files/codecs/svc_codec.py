@@ -20,9 +20,8 @@ from abstain.files.codecs import machine_codec as forms
 from abstain.files.codecs import rule_codec as rules
 from abstain.files.codecs.machine_codec import EXPANSION, MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.search_codec import SEARCH, check_grid, grid_arrays, grid_from, searched, tuned_score
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
+from abstain.files.format.schema import FINITE, Arrays, Fields, Parts, beside, fitting, layout, prefixed, whole, within
 from abstain.losses.tangent_hinge import COUNT, class_losses, ends_of_reject, own_cuts
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders

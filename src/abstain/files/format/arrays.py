@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from abstain.files.format.container import Container
 from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Arrays
 
 # The types allowed in an array of a model file: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
@@ -23,8 +24,6 @@ MAY_BE_NAN = ("search_costs", "search_tuned", "double", "single")
 MAY_BE_INFINITE = ("threshold", "unusual")
 LONGEST = 64  # letters in the name of an array
 
-Arrays = dict[str, NDArray[Any]]
-Parts = tuple[dict[str, Any], Arrays]  # fields and arrays
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

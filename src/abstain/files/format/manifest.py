@@ -27,9 +27,7 @@ def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
     """The manifest's two members, which come first in the file."""
     text = json.dumps(manifest, indent=1, allow_nan=False).encode("ascii")
     if len(text) > LARGEST:
-        raise ValueError(
-            f"the names of columns, categories and classes take {len(text):,} bytes, more than {LARGEST:,}."
-        )
+        raise ValueError(f"the names of columns and classes take {len(text):,} bytes, more than {LARGEST:,}.")
     if reason := _excess(text):
         raise ValueError(f"the model has {reason}.")
     digest = hashlib.sha256(text).hexdigest().encode("ascii")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Spec, fitting, spec
+from abstain.files.format.schema import Arrays, Spec, fitting, spec
 
 # The name of the joined array of each dtype.
 JOINED = {"<f8": "double", "<f4": "single", "<i8": "whole"}

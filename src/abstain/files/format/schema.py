@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.values import from_json, to_json
 
+Arrays = dict[str, NDArray[Any]]
+Parts = tuple[dict[str, Any], Arrays]  # fields and arrays
 # An array's dtypes, and its shape in numbers and letters; one letter stands for one number in all arrays of a part.
 Shape = tuple[int | str, ...]
 Spec = tuple[tuple[str, ...], Shape]

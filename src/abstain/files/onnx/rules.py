@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from abstain.estimators.novelty.guarded import least_at_worst
 from abstain.labels import NO_CLASS
@@ -84,7 +83,7 @@ def _by_margins(rule: Any, score: Value) -> Value:
     """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
     above = score - rule.decider.cuts
     passed, table = above > 0.0, rule.costs.unitless
-    cost = (1.0 - _on_ladders(rule.readout, score)) * table[:, :-1].max(axis=0)
+    cost = (1.0 - rule.readout.interpolated(score, _where)) * table[:, :-1].max(axis=0)
     gain = passed.where(-cost.at_most(table[0, -1]).at_least(0.0), -np.inf)
     above = gain.equals(gain.across("ReduceMax")).where(above, -np.inf)
     none = above.across("ReduceMax").column() <= 0.0
@@ -133,10 +132,14 @@ def _probabilities(readout: Any, score: Value) -> Value:
     if readout.lead is not None:
         low, high = readout.ends
         return _corrected(readout.lead, (score - low) / (high - low), n)
-    own = _on_ladders(readout, score)
+    own = readout.interpolated(score, _where)
     total = own.across("ReduceSum")
     share, scaled = (1.0 - total) / float(n), own / total.at_least(1.0)
     return (total < 1.0).where(own + share, scaled)
+
+
+def _where(test: Value, then: Any, otherwise: Any) -> Value:
+    return test.where(then, otherwise)
 
 
 def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
@@ -157,20 +160,6 @@ def _top(values: Value, n_classes: int) -> tuple[Value, Value]:
     at = values.apply("ArgMax", axis=-1, keepdims=1)
     top = values.graph.apply("Equal", np.arange(n_classes), at)
     return top, top.where(-np.inf, values)
-
-
-def _on_ladders(ladders: Ladders, score: Value) -> Value:
-    """Straight lines between the points of each class, by the same operations as `Ladders.own`."""
-    low, high = (end[:, np.newaxis] for end in ladders.ends)
-    points = np.hstack([low, ladders.tangents, high])
-    values = np.hstack([0.0 * low, expit(ladders.tangents), 1.0 + 0.0 * high])
-    found = (score < points[:, 0]).where(0.0, 1.0)
-    for at in range(points.shape[1] - 1):
-        a, b, rise = points[:, at], points[:, at + 1], values[:, at + 1] - values[:, at]
-        share = (score - a) / np.where(b > a, b - a, 1.0)
-        inside = (score >= a) & (score < b)
-        found = inside.where(share * rise + values[:, at], found)
-    return found
 
 
 # How each decider says it: (rule, score) -> the position of the choice.

@@ -29,9 +29,8 @@ from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.files.codecs import other_machines_codec as others
 from abstain.files.codecs.svc_codec import svc_from, svc_parts
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, stored, within
+from abstain.files.format.schema import Arrays, Fields, Parts, beside, fitting, layout, one_of, prefixed, stored, within
 from abstain.files.sklearn_codecs import trees_codec as trees
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.steps_codec import Columns
@@ -73,8 +72,7 @@ def table(*codecs: Codec) -> dict[str, Codec]:
 def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int], Any]) -> Codec:
     """Return the codec of one of this library's machines, which has its classes in its own rule."""
 
-    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-        del classes
+    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, _: Any) -> dict[str, Any]:
         return {"_fitted_": fitted(estimator, fields, arrays, n_features)}
 
     return Codec(kind, parts, attributes)
@@ -88,8 +86,7 @@ def _plain(kind: Any, arrays_of: Any, **more: Any) -> Codec:
             raise unsupported(f"has a {kind.__name__} with strategy={estimator.strategy!r}", "use strategy='prior'")
         return {}, stored({name: getattr(estimator, f"{name}_") for name in arrays_of}, arrays_of)
 
-    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n: int, classes: Any) -> dict[str, Any]:
-        del estimator, fields
+    def attributes(_: Any, __: Fields, arrays: Arrays, n: int, classes: Any) -> dict[str, Any]:
         K = len(classes)
         fitting(arrays, arrays_of, "classifier", {"d": n, "k": 1 if K <= 2 else K, "c": K})
         return {"classes_": classes, "n_classes_": K, **more} | {f"{name}_": array for name, array in arrays.items()}
@@ -232,11 +229,8 @@ def _curves(calibrated: Any) -> Arrays:
     return stored(found, ISOTONIC)
 
 
-def calibrated_attributes(
-    calibrated: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any
-) -> dict[str, Any]:
+def calibrated_attributes(calibrated: Any, fields: Fields, arrays: Arrays, _: int, classes: Any) -> dict[str, Any]:
     """Return the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
-    del n_features  # compared by `calibrated_parts`
     frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
     m, joined, found = 1 if len(classes) <= 2 else len(classes), within(arrays, FOLD), []
     if not 1 <= len(states) <= MOST_FOLDS or len(states) * m > MOST_CURVES:

@@ -27,9 +27,8 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
-from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.schema import Fields, Layout, fitting, layout, stored, whole
+from abstain.files.format.schema import Arrays, Fields, Layout, Parts, fitting, layout, stored, whole
 
 # t trees with n nodes in all
 SPLITS = layout(sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n")

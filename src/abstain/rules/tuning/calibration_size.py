@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.labels import Labels
-from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.class_error import rows_needed
 from abstain.rules.tuning.risk_control import rows_without_error
+from abstain.rules.tuning.scored_rows import ByAnswer
 
 SHARE = 0.25  # unless the promise needs more
 MOST = 0.5

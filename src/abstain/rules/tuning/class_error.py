@@ -18,7 +18,7 @@ from scipy.special import betaincinv
 
 from abstain.costs.cuts import Thresholds
 from abstain.machines.cross_machine import ClassCalibration, least_count
-from abstain.rules.by_answer import ByAnswer
+from abstain.rules.tuning.scored_rows import ByAnswer
 
 LEAST_RATE = 1e-15  # below it no larger number of rows is named
 

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
-from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.scored_rows import AnsweredRows, Line, ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ByAnswer, Line, ScoredRows
 
 Floats = NDArray[np.float64]
 Shares = float | tuple[float, float]  # of all rows, or of each of two classes, in their order

@@ -11,7 +11,6 @@ from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels
 from abstain.machines.cross_machine import ClassCalibration
-from abstain.rules.by_answer import ByAnswer
 from abstain.rules.class_deciders import Cheapest, Confidence, Sets
 from abstain.rules.deciders import Cuts, Decider, PerRow
 from abstain.rules.readouts import LogOdds, Readout, Unknown
@@ -20,7 +19,7 @@ from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound,
 from abstain.rules.tuning.methods import cuts_within
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound, certify
-from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
+from abstain.rules.tuning.scored_rows import ByAnswer, ScoredRows, two_sided
 
 
 def placed_rule(

@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import InvalidParameterError
 from abstain.arguments import checked_costs, real_number, warn_caller
 from abstain.costs.table import CostTable
 from abstain.labels import Labels, warn_if_assumed
-from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.class_error import named_rates
 from abstain.rules.tuning.methods import AUTO, METHODS, Method, automatic
+from abstain.rules.tuning.scored_rows import ByAnswer
 
 CONFORMAL = "conformal"  # the name of the method of class_error
 WAYS = ("costs", "reject_rate", "max_error", "class_error")

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
-from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.scored_rows import AnsweredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ByAnswer
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
 STARTS = 3

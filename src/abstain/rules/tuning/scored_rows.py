@@ -1,7 +1,8 @@
-"""Rows with scores and classes, on which cuts are placed, and the bands that separate them."""
+"""Rows with scores and classes, on which cuts are placed, the bands that separate them, and shares by class."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs.cuts import Thresholds, distances
+from abstain.reject_labels import position
 
 Confidence = Literal["lead", "highest"]
 NOT_FINITE = (
@@ -189,3 +191,48 @@ class Line:
         if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
             lower = float(self.values[i])
         return Thresholds(lower, upper)
+
+
+@dataclass(frozen=True)
+class ByAnswer:
+    """A share for some of the classes; the others have none, and their answers are never rejected.
+
+    Attributes
+    ----------
+    classes : tuple
+        All classes, sorted.
+    shares : tuple of float
+        One for each class; nan for a class that was not named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.rules.tuning.scored_rows import ByAnswer
+    >>> found = ByAnswer.of("reject_rate", {"fox": 0.1, "cat": 0.2}, np.array(["cat", "dog", "fox"]))
+    >>> found.named
+    {'cat': 0.2, 'fox': 0.1}
+    """
+
+    classes: tuple[Any, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def of(cls, name: str, given: Mapping[Any, float], classes: NDArray[Any]) -> Self:
+        """Put the shares of a dict in the order of the classes; a name that is not a class is an error."""
+        known = classes.tolist()
+        shares = np.full(len(known), np.nan)
+        for label, share in given.items():
+            at = position(classes, label)
+            if at is None:
+                raise ValueError(
+                    f"{name}={dict(given)!r} names {label!r}, which is not one of the classes {known}; name classes "
+                    "of y, as y has them."
+                )
+            shares[at] = share
+        return cls(tuple(known), tuple(shares.tolist()))
+
+    @property
+    def named(self) -> dict[Any, float]:
+        """The shares of the classes that were named."""
+        pairs = zip(self.classes, self.shares, strict=True)
+        return {label: share for label, share in pairs if not np.isnan(share)}

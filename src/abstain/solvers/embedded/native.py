@@ -1,4 +1,4 @@
-"""Solve FR02's training problem by annealed descent from many starts, in the native core."""
+"""The two solvers of FR02's training problem in the native core: pair steps on its dual, and annealed descent."""
 
 from __future__ import annotations
 
@@ -22,6 +22,23 @@ SVM_EPS = (0.1, 0.4, 0.8)
 # Hops if their number is not given: about 0.2 s, where the time of one is proportional to OVERHEAD + n d.
 LEAST_HOPS, MOST_HOPS, WORK, OVERHEAD = 48, 2000, 9_500_000, 3800
 FAR = 1e6  # rows with larger entries, in the SVM's units, for which the solver would not finish
+
+
+@dataclass(frozen=True)
+class EmbeddedDual(EmbeddedLimits):
+    """Pair steps with golden section on the concave dual W; see ``native/core/embedded/dual.hpp``.
+
+    The weights follow from the multipliers; bias and eps minimise F for these weights. Because F is not convex, W stays
+    below it, and the resulting machine is not a minimum of F. Its steps are pair steps, and `progress` gets the slope
+    of the steepest pair.
+    """
+
+    def solve(self, problem: EmbeddedProblem) -> EmbeddedSolution:
+        """Maximise the dual and recover a machine."""
+        given = problem.native | self.native
+        point, value, status, iterations, bound, multipliers, trace = _native.embedded_dual(**given)
+        C = problem.C
+        return EmbeddedSolution(point, C * value, status, iterations, C * bound, C * multipliers, C * trace)
 
 
 @dataclass(frozen=True)
