@@ -90,8 +90,8 @@ class Audit:
             handed_on = batch.handed_on + batch.answered - answered
             part[batch] = batch._replace(answered=answered, audited=min(most, answered), handed_on=handed_on)
         moved = [(part[one.drawn], one.audited and one.over == over) for one in self.cases]
-        cases = (replace(one, drawn=drawn, audited=own) for one, (drawn, own) in zip(self.cases, moved, strict=True))
-        return replace(self, cases=[*cases])
+        pairs = zip(self.cases, moved, strict=True)
+        return replace(self, cases=[replace(one, drawn=drawn, audited=own) for one, (drawn, own) in pairs])
 
     def answer(self, case: Case) -> int:
         """The class that the model answers."""
