@@ -224,7 +224,7 @@ def _most(values: Floats, coef: Floats, alike: int) -> tuple[Floats, Places, Flo
     place = np.argpartition(parts, (few - 1, m - few))[..., [*range(few), *range(m - few, m)]]
     place = np.take_along_axis(place, np.argsort(-np.take_along_axis(parts, place, -1), kind="stable"), -1)
     part, alike = np.take_along_axis(parts, place, -1), min(alike, m)
-    near = np.argpartition(-values, max(alike - 1, 0), axis=-1)[:, :alike]
+    near = np.argpartition(values, m - max(alike, 1), axis=-1)[:, m - alike :]
     return part, place, parts.sum(axis=-1) - part.sum(axis=-1), near
 
 
