@@ -132,13 +132,12 @@ def _seconds(table: InputTable, batch: Batch) -> list[float]:
     """The seconds between the two times of each row that has both."""
     written = batch.frame.select(pl.col(TIMES).cast(pl.String).str.strip_chars().replace("", None))
     way = "write dates with times, such as 2026-03-02 09:15"
-    try:
-        times = written.with_columns(pl.all().str.to_datetime(strict=False))
-    except pl.exceptions.PolarsError as error:
-        text = f"{table.path}: the columns {listed(TIMES)} are not times; {way}, or remove the columns."
-        raise DataError(text) from error
+    times = written.with_columns(pl.all().str.to_datetime(strict=False))
     unread, empty = (frame.select(pl.all().is_null()).to_numpy() for frame in (times, written))
     if lost := [f"{table.unit} {batch.places[at]}" for at in np.flatnonzero((unread & ~empty).any(axis=1)).tolist()]:
+        if unread.all():
+            text = f"{table.path}: the columns {listed(TIMES)} are not times; {way}, or remove the columns."
+            raise DataError(text)
         text = f"{table.path}: the times of {some(lost)} are not written as the others and not used; {way}."
         warnings.warn(text, UserWarning, stacklevel=2)
     seconds = (times[TIMES[1]] - times[TIMES[0]]).dt.total_seconds().drop_nulls().to_list()
