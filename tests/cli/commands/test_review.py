@@ -89,10 +89,10 @@ def test_an_audit_shows_nothing_of_the_answer(tmp_path, model, cases):
     assert not table.filter(~decided)["why"].str.starts_with("Drawn").any()
     assert not {"label", "rejected", "reason", "score"} & {*table.columns}
     parts = [code.split("-") for code in table["code"]]
-    assert {(int(part[1]), int(part[2]), int(part[4])) for part in parts} == {
+    assert {(int(part[1]), int(part[3]), int(part[5])) for part in parts} == {
         (facts["rows"] - facts["rejected"], 12, 4)
     }
-    assert [int(part[5]) for part in parts] == [at(row) + 2 for row in table["row"]]
+    assert [int(part[6]) for part in parts] == [at(row) + 2 for row in table["row"]]
 
 
 def test_a_workbook_has_the_same_rows_with_their_types(tmp_path, model, cases):
