@@ -191,6 +191,8 @@ FAILS = {
     'MachineSearch(Costs(reject=0.3), ("logistic",), cv=2)': [TRAIN],
     'MachineSearch(Costs(reject=0.3), ("boosting",), cv=2)': [REJECTS, DENSE],
     'MachineSearch(machines=("forest",), cv=2)': [WEIGHTS],
+    'MachineSearch(Costs(reject=0.3), ("laplacian",), cv=2)': [TRAIN],
+    'MachineSearch(Costs(reject=0.3), ("svm", "laplacian", "average"), cv=2)': [TRAIN],
     "NoveltyRejector(RejectSVC(Costs(1, 2, 0.3)))": [REJECTS],
     "NoveltyRejector(RejectSVC(), rate=0.5)": [REJECTS, WEIGHTS, ONE_ROW],
     "EmbeddedRejectSVC(reject_cost=0.2, n_starts=1)": [TRAIN],

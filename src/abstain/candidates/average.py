@@ -20,18 +20,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 
 from abstain.candidates.candidate_costs import Rows
 from abstain.candidates.machines import AVERAGE, MACHINES
 from abstain.candidates.trials import Choice, Trials, views_of
+from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 LEAST = 1e-12  # less may be what rounding leaves of 0, and its logarithm is noise
 
 
-class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class MachineAverage(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with the mean of the probabilities of several.
 
     Parameters
