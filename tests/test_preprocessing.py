@@ -1,5 +1,7 @@
 """The Pipeline of named columns does what its description says, by plain arithmetic."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -97,5 +99,20 @@ def test_a_scaler_after_an_encoder_is_found_however_deep():
     assert not scales_one_hot(make_pipeline(columns, RejectSVC()))
     assert not scales_one_hot(make_pipeline(StandardScaler(), OneHotEncoder(), RejectSVC()))
     assert not scales_one_hot(default_pipeline(RejectSVC(), ["age"], ["city"]))
-    with pytest.warns(UserWarning, match=r"models\['mine'\] standardises the columns of a OneHotEncoder"):
-        compare({"mine": found}, pd.DataFrame({"age": 1.0, "city": ["Bonn", "Ulm"] * 10}), [0, 1] * 10, Costs(), cv=2)
+
+
+@pytest.mark.parametrize("others", [{}, {"other": RejectSVC()}])
+def test_compare_warns_of_a_scaler_after_an_encoder_and_notes_it(others):
+    rows = pd.DataFrame({"age": np.arange(20.0), "city": ["Bonn", "Ulm"] * 10})
+    sentence = "models['mine'] standardises the columns of a OneHotEncoder, so that rare categories weigh most"
+    encode = ColumnTransformer([("texts", OneHotEncoder(), ["city"])])
+    numbers = ColumnTransformer([("numbers", StandardScaler(), ["age"])])
+    models = {name: make_pipeline(numbers, model) for name, model in others.items()}
+    for steps, warned in (((encode, StandardScaler(with_mean=False)), True), ((encode,), False)):
+        mine = make_pipeline(*steps, RejectSVC())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = compare({"mine": mine, **models}, rows, [0, 1] * 10, Costs(), cv=2)
+        assert [sentence in str(one.message) for one in caught if one.category is UserWarning] == [True] * warned
+        assert caught[0].filename == __file__ if warned else True
+        assert (sentence in str(found)) == (sentence in found._repr_html_().replace("&#x27;", "'")) == warned

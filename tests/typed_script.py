@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from collections.abc import Callable
+from tempfile import TemporaryDirectory
+from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 
 import abstain
+from abstain.candidates.trials import Choice
 from abstain.comparison.result import Comparison
+from abstain.costs.cuts import Levels, Thresholds
+from abstain.costs.table import CostTable
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.bases import Model
+from abstain.estimators.novelty.guard import Calibration, Guard
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.machine import Machine
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
+from abstain.rules.tuning.class_error import ClassErrorBound
+from abstain.rules.tuning.risk_control import ErrorBound
 
 rng = np.random.default_rng(0)
 y = np.arange(120) % 2
@@ -59,3 +72,33 @@ assert_type(forced.decision_function(X), NDArray[np.float64])
 
 assert_type(abstain.compare({"linear": linear}, X, y, costs, cv=2, pos_label=1), Comparison)
 assert_type(abstain.metrics.mean_cost(y, machine.predict(X), costs, pos_label=1), float)
+
+assert_type(machine.n_features_in_, int)
+assert_type(machine.feature_names_in_ if machine.n_features_in_ < 0 else machine.classes_, NDArray[Any])
+assert_type(machine.machine_, KernelMachine | LinearMachine)
+assert_type(machine.reject_label_, str | float | None)
+assert_type(machine.thresholds_, Thresholds | Levels | NDArray[np.float64])
+assert_type(machine.n_support_, NDArray[np.int32])
+assert_type(machine.predict_proba(X), NDArray[np.float64])
+assert_type(search.kernel_, str | Callable[..., Any])
+assert_type(threshold.certificate_, ErrorBound | ClassErrorBound | None)
+assert_type(novelty.guard_, Guard)
+assert_type(novelty.predict_proba(X), NDArray[np.float64])
+assert_type(novelty.calibration_, Calibration)
+assert_type(novelty.proof_, Proof)
+choice = abstain.MachineSearch(costs, ("logistic",), cv=2, pos_label=1).fit(X, y)
+assert_type(choice.choice_, Choice)
+assert_type(choice.best_score_, float)
+assert_type(choice.machine_, Machine)
+assert_type(machine.costs, CostTable | None)
+assert_type(machine.set_params(C=2.0), abstain.RejectSVC)
+
+
+def saved(estimator: BaseEstimator) -> Model:
+    """Save and load an estimator; every estimator is one of scikit-learn's."""
+    with TemporaryDirectory() as folder:
+        abstain.save(estimator, f"{folder}/model.abstain")
+        return abstain.load(f"{folder}/model.abstain")
+
+
+assert_type(saved(linear).predict(X), NDArray[Any])

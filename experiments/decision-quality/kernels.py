@@ -1,7 +1,7 @@
 """What `kernel="auto"` costs beside "rbf" and "laplacian", on the sets of this experiment, and what it promises.
 
-``python kernels.py`` writes kernels.json, which the page shows, after each split; splits that it has are not made
-again. All three have the grid of the library and the same folds. Seconds are of one thread's CPU, in turn.
+``python choices.py --only kernels`` writes kernels.json, which the page shows. All three have the grid of the library
+and the same folds. Seconds are of one thread's CPU, in turn.
 
 On noise, labels are drawn without regard to the features, so that the cost of decisions is known::
 
@@ -10,16 +10,10 @@ On noise, labels are drawn without regard to the features, so that the cost of d
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from harness.trials import as_ratio, over_sets
 from measure_sets import SETS
 from measure_trial import COSTS, Trial
@@ -27,12 +21,11 @@ from summary import described
 
 from abstain import Costs, RejectSVCCV
 
-FOLDER = Path(__file__).parent
 SPLITS, KERNELS = 6, ("rbf", "laplacian", "auto")
 DRAWN, ROWS, FEATURES, REJECT, FRESH = 100, (60, 200), 5, 0.45, 4000  # tables of noise, and rows of each
 
 
-def measured(name: str, seed: int) -> list[dict[str, Any]]:
+def on_split(name: str, seed: int) -> list[dict[str, Any]]:
     """Each kernel on one split, for all costs."""
     trial, found = Trial.of(name, seed), []
     for key, costs in COSTS.items():
@@ -58,7 +51,36 @@ def on_noise(rows: int, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def summary(runs: list[dict[str, Any]], noise: list[dict[str, Any]]) -> dict[str, Any]:
+def cells() -> list[str]:
+    """All cells: a set and a seed, or the rows of a table of noise and its seed."""
+    found = [f"{name}/{seed}" for seed in range(SPLITS) for name in SETS]
+    return [*found, *(f"{rows} rows of noise/{seed}" for rows in ROWS for seed in range(DRAWN))]
+
+
+def load(wanted: list[str]) -> None:
+    """Read the sets."""
+    for name in {cell.split("/")[0] for cell in wanted} & {*SETS}:
+        described(name)
+
+
+def seconds(cell: str) -> float:
+    """About how long a cell takes, to begin with the longest."""
+    return 0.0 if "noise" in cell else 700.0
+
+
+def measured(cell: str) -> list[dict[str, Any]]:
+    """The numbers of a cell."""
+    name, seed = cell.split("/")
+    return on_split(name, int(seed)) if name in SETS else on_noise(int(name.split()[0]), int(seed))
+
+
+def summary(found: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of all cells as the page shows them."""
+    runs = [row for cell, rows in found.items() if cell.split("/")[0] in SETS for row in rows]
+    return compared(runs, [row for cell, rows in found.items() if cell.split("/")[0] not in SETS for row in rows])
+
+
+def compared(runs: list[dict[str, Any]], noise: list[dict[str, Any]]) -> dict[str, Any]:
     """Ratios to the Gaussian kernel over sets, with intervals; on noise the promised cost minus the true one."""
     found: dict[str, Any] = {"ratio": {}, "noise": []}
     sets = sorted({row["set"] for row in runs})
@@ -89,30 +111,3 @@ def summary(runs: list[dict[str, Any]], noise: list[dict[str, Any]]) -> dict[str
                 {"rows": rows, "kernel": kernel, "tables": len(gaps), "gap": float(np.mean(gaps)), "error": error}
             )
     return found
-
-
-def main() -> None:
-    """Measure what is not in kernels.json, and write it."""
-    stored = FOLDER / "kernels.json"
-    known = json.loads(stored.read_text()) if stored.exists() else {"runs": [], "noise": []}
-    runs, noise = known["runs"], known["noise"]
-
-    def write() -> None:
-        found = {"summary": summary(runs, noise), "runs": runs, "noise": noise}
-        stored.write_text(json.dumps(found, indent=1) + "\n")
-
-    for seed in range(SPLITS):
-        for name in SETS:
-            if not any((row["set"], row["seed"]) == (name, seed) for row in runs):
-                runs += measured(name, seed)
-                print(name, seed, file=sys.stderr)
-                write()
-    for rows in ROWS:
-        for seed in range(DRAWN):
-            if not any((row["rows"], row["seed"]) == (rows, seed) for row in noise):
-                noise += on_noise(rows, seed)
-        write()
-
-
-if __name__ == "__main__":
-    main()

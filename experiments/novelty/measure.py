@@ -1,4 +1,4 @@
-"""The tasks: the README's example, damaged rows, rows like the training rows, and other patients."""
+"""The tasks: the README's example, damaged rows, rows like the training rows, lower rates, and other patients."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from measure_damage import trial as damage
 from measure_patients import LEARNED, REPEATS
 from measure_patients import trial as patients
 from measure_promise import trial as promised
+from measure_rates import trial as limited
 from measure_sets import LOADERS
 from public_data.mitbih import RECORDS
 
@@ -23,6 +24,8 @@ def tasks(fast: bool) -> list[Task]:
         for seed in range(1 if fast else DAMAGED):
             arguments = {"name": name, "seed": seed, "most": 10 if fast else MOST}
             found.append(Task(f"damage/{name}/{seed}", damage, arguments, sources("damage")))
+            rated = (*sources("rates"), "measure_damage.py")
+            found.append(Task(f"limit/{name}/{seed}", limited, {"name": name, "seed": seed}, rated))
         for first in range(0, splits, together):
             arguments = {"name": name, "seeds": list(range(first, first + together))}
             found.append(Task(f"promise/{name}/{first}", promised, arguments, sources("promise")))

@@ -10,6 +10,7 @@ from harness.trials import over_sets, over_splits
 from measure_damage import MACHINES, MOST, UNCHANGED
 from measure_detectors import DEFAULT, DETECTORS, EARLIER
 from measure_patients import BY_BEATS, BY_PATIENTS, LEARNED, TESTED
+from measure_rates import ADDED
 from measure_sets import COSTS, RATES, TEST_SHARE, C, rate_of, rows_of
 
 Rows = list[dict[str, Any]]
@@ -18,7 +19,7 @@ GUARDS = ("guard", "wrong")
 
 def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
     """All numbers."""
-    parts: dict[str, Rows] = {"damage": [], "promise": [], "patient": []}
+    parts: dict[str, Rows] = {"damage": [], "promise": [], "limit": [], "patient": []}
     for key, answer in answers.items():
         if key not in ("example", "commands"):
             parts[key.split("/")[0]] += answer
@@ -34,6 +35,8 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
         "commands": answers["commands"],
         "damage": damage(parts["damage"]),
         "promise": promises(parts["promise"]),
+        "added": ADDED,
+        "limits": limits(parts["limit"]),
         "patients": patients(parts["patient"]),
     }
 
@@ -76,6 +79,23 @@ def promises(rows: Rows) -> list[dict[str, Any]]:
         item["extra"] = over_splits(extra, TEST_SHARE, statements=len(cases))
         found.append(item)
     return found
+
+
+def limits(rows: Rows) -> list[dict[str, Any]]:
+    """For each limit on what false alarms may add: means over the splits of each set, and over all sets."""
+    found = []
+    for limit in dict.fromkeys(row["limit"] for row in rows):
+        sets = {name: _limited([row for row in rows if (row["set"], row["limit"]) == (name, limit)])
+                for name in dict.fromkeys(_sets(rows))}  # fmt: skip
+        kinds = {kind: float(np.mean([one["found"][kind] for one in sets.values()])) for kind in rows[0]["found"]}
+        found.append({"limit": limit, "sets": sets, "found": kinds})
+    return found
+
+
+def _limited(rows: Rows) -> dict[str, Any]:
+    means = {key: float(np.mean([row[key] for row in rows])) for key in ("rate", "alone", "guarded", "alarms")}
+    kinds = {kind: float(np.mean([row["found"][kind] for row in rows])) for kind in rows[0]["found"]}
+    return {**means, "calibrated": rows[0]["calibrated"], "found": kinds}
 
 
 def promise(shares: Sequence[float], rate: float, statements: int) -> dict[str, Any]:

@@ -23,11 +23,41 @@ from abstain.estimators.svm.sweep import reject_price_sweep as reject_price_swee
 from abstain.estimators.threshold.threshold import ThresholdRejector as ThresholdRejector
 from abstain.estimators.unwrap import decide as decide
 from abstain.files.model_file import load as load
-from abstain.files.onnx.to_onnx import to_onnx as to_onnx
 from abstain.files.model_file import save as save
+from abstain.files.onnx.to_onnx import to_onnx as to_onnx
 from abstain.files.trusted import TRUSTED_TYPES as TRUSTED_TYPES
 from abstain.losses.generalized_hinge import BartlettWegkamp as BartlettWegkamp
 from abstain.reasons.explain import explain as explain
 from abstain.solvers.path import RegularizationPath as RegularizationPath
+
+__all__ = [
+    "TRUSTED_TYPES",
+    "Actions",
+    "BartlettWegkamp",
+    "Costs",
+    "EmbeddedRejectSVC",
+    "Forced",
+    "LinearRejectSVC",
+    "LinearRejectSVCCV",
+    "MachineSearch",
+    "NoveltyRejector",
+    "OneClassSVM",
+    "RegularizationPath",
+    "RejectSVC",
+    "RejectSVCCV",
+    "ThresholdRejector",
+    "Thresholds",
+    "__version__",
+    "compare",
+    "decide",
+    "drift",
+    "embedded_reject_curve",
+    "explain",
+    "load",
+    "reject_price_sweep",
+    "reject_svc_path",
+    "save",
+    "to_onnx",
+]
 
 __version__: str

@@ -180,10 +180,15 @@ def is_dask(values: Any) -> bool:
     return isinstance(values, getattr(sys.modules.get("dask.array"), "Array", ()))
 
 
+def refuse_lazy(values: Any, name: str = "X") -> None:
+    """Raise an error for a lazy frame of polars."""
+    if type(values).__name__ == "LazyFrame":
+        raise TypeError(f"{name} is a LazyFrame of polars, which has no rows yet; pass {name}.collect().")
+
+
 def refuse_dask_frame(values: Any) -> None:
     """Raise an error for a data frame of dask, which scikit-learn would load into memory, or a lazy one of polars."""
-    if type(values).__name__ == "LazyFrame":
-        raise TypeError("X is a LazyFrame of polars, which has no rows yet; pass X.collect().")
+    refuse_lazy(values)
     if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
         raise TypeError(
             f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils.validation import validate_data
 
-from abstain.arguments import refuse_dask
+from abstain.arguments import refuse_dask, refuse_lazy
 
 MOST_COLUMNS = np.iinfo(np.int32).max  # the core's columns are int32
 
@@ -59,6 +59,7 @@ def checked_rows(
     With `single`, float32 is left as it is.
     """
     refuse_dask(X, type(estimator).__name__)
+    refuse_lazy(y, "y")
     accepted = False if dense else "csr"
     if issparse(X):
         check_indices(X)  # before anything converts it

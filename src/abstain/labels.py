@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from abstain.arguments import warn_caller
+from abstain.arguments import refuse_lazy, warn_caller
 from abstain.reject_labels import chosen_reject_label, decoded_dtype, is_auto, position, some
 
 NO_CLASS = -1  # of an action that answers no class
@@ -210,6 +210,7 @@ def classes_of(y: ArrayLike) -> list[Any]:
 
 def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
     """The labels as a vector of strings, booleans or numbers; anything else is an error that names the argument."""
+    refuse_lazy(y, name)
     values = np.asarray(y)
     if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not support
         values = np.array(values.tolist(), dtype=object)

@@ -37,13 +37,13 @@ def test_without_costs_nothing_is_rejected(name, classes):
 
 
 def test_the_machines_follow_from_the_number_of_rows():
-    assert auto_machines(BOOSTED - 1, sparse=False) == ("svm", "laplacian")
-    assert auto_machines(BOOSTED, sparse=False) == ("svm", "laplacian", "boosting")
+    assert auto_machines(BOOSTED - 1, sparse=False) == ("svm", "laplacian", "average")
+    assert auto_machines(BOOSTED, sparse=False) == ("svm", "laplacian", "boosting", "average")
     assert auto_machines(WITHOUT_SVM, sparse=False) == ("logistic", "boosting")
     assert auto_machines(WITHOUT_SVM, sparse=True) == ("logistic",)
     X, y = rows(60)
     found = MachineSearch(Costs(reject=0.2), cv=3).fit(X, y)
-    assert [one.name for one in found.choice_.trials] == ["svm", "laplacian"]
+    assert [one.name for one in found.choice_.trials] == ["svm", "laplacian", "average"]
     for name, kernel in (("svm", "rbf"), ("laplacian", "laplacian")):
         alone = MachineSearch(Costs(reject=0.2), (name,), cv=3).fit(X, y)
         plain = RejectSVCCV(Costs(reject=0.2), cv=3, kernel=kernel).fit(X, y)

@@ -151,7 +151,7 @@ def test_decisions_of_another_fit_must_differ_by_more_than_it_explains():
     rng = np.random.default_rng(12)
     rejected = [rng.random(5000) < share for share in (0.2, 0.35, 0.5)]
     calibration, batch, large = (np.column_stack([np.zeros(5000), np.where(one, -1, 0)]) for one in rejected)
-    training = np.zeros((60_000, 2))
+    training = np.zeros((260_000, 2))
 
     def model(n, refit):
         return Guarded(calibration, training[:n], refit=refit)
@@ -160,7 +160,7 @@ def test_decisions_of_another_fit_must_differ_by_more_than_it_explains():
     assert not drift(model(25_000, refit=True), batch).drifted
     assert drift(model(25_000, refit=True), large).drifted
     assert drift(model(25_000, refit=False), batch).drifted
-    assert [lacking(model(n, refit="auto")) for n in (60_000, 25_000)] == [0.0, 0.2]
+    assert [lacking(model(n, refit="auto")) for n in (260_000, 25_000)] == [0.0, 0.2]
     assert lacking(Guarded(calibration, refit="auto")) == 1.0  # nothing is known of how many rows there were
 
 

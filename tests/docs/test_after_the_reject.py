@@ -18,7 +18,7 @@ OF_THE_DRAW = ("abstain audit", "tumour-2.model")
 
 
 def told(page, folder):
-    """Run the blocks of a page as a reader does: what a block of commands printed, what the page shows, and how alike."""
+    """Run the blocks of a page as a reader does: what commands printed, what the page shows, and how alike they are."""
     names, printed, pairs, same = {}, None, [], alike
     with contextlib.chdir(folder):
         for kind, block in BLOCK.findall(page):

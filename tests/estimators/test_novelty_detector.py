@@ -192,26 +192,35 @@ def test_one_hot_columns_are_not_logarithms():
     assert not found.novel_rows(X).any()
 
 
-def test_a_bound_on_the_distance_spares_rows_and_changes_no_decision(monkeypatch):
+@pytest.mark.parametrize("moved", [0.0, 30.0, 1e9])
+@pytest.mark.parametrize("before", [[StandardScaler()], [], [StandardScaler(with_std=False)], [StandardScaler()] * 2])
+def test_a_bound_on_the_distance_spares_rows_and_changes_no_decision(monkeypatch, moved, before):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 8))
-    y = X[:, 0] + rng.normal(size=3000) > 0
-    guard = NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0).fit(X, y).guard_
+    X = rng.normal(size=(3000, 8)) + moved
+    y = X[:, 0] + rng.normal(size=3000) > moved
+    model = NoveltyRejector(make_pipeline(*before, LogisticRegression()), random_state=0).fit(X, y)
     near, far = rng.normal(size=(2000, 8)), rng.normal(size=(200, 8)) * rng.uniform(1.0, 3.0, size=(200, 1))
-    rows = np.concatenate([near, far])
-    asked, score = [], OneClassSVM.score_samples
-    monkeypatch.setattr(OneClassSVM, "score_samples", lambda self, X: asked.append(len(X)) or score(self, X))
+    rows, guard = np.concatenate([near, far]) + moved, model.guard_
+    asked, score = [], NoveltyDetector.score_samples
+    monkeypatch.setattr(NoveltyDetector, "score_samples", lambda self, X: asked.append(len(X)) or score(self, X))
     found = guard.novel_rows(rows)
     assert sum(asked) < len(rows) / 2
     exact = guard.novel(guard.unusual(rows))
     assert sum(asked) > len(rows)  # control: all of them
     np.testing.assert_array_equal(found, exact)
     assert 20 < exact.sum() < 200
-    # at any level, the rows below it are among the unsure ones; rows that are no numbers are unsure
-    detector, z = guard.detector[-1], guard.detector[:-1].transform(rows)
-    scores = detector.score_samples(z)
-    for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
-        assert set(np.flatnonzero(scores < level)) <= set(detector.unsure(z, -level))
-    assert len(detector.unsure(z, 1e6)) == 0
-    z[[3, 5], 1] = np.nan, np.inf
-    assert detector.unsure(z, 1e6).tolist() == [3, 5]
+
+
+def test_rows_below_a_level_are_among_the_unsure_ones_and_so_are_rows_that_are_no_numbers():
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(3000, 8)), rng.normal(size=(2200, 8)) * rng.uniform(1.0, 3.0, size=(2200, 1))
+    detector = NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0)
+    scaler, last = detector.fit(X, X[:, 0] > 0).guard_.detector
+    for unscaled, scaling in ((rows, (scaler.mean_, scaler.scale_)), (scaler.transform(rows), None)):
+        scores = last.score_samples(scaler.transform(rows))
+        for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
+            assert set(np.flatnonzero(scores < level)) <= set(last.unsure(unscaled, -level, scaling))
+        assert len(last.unsure(unscaled, 1e6, scaling)) == 0
+        odd = unscaled.copy()
+        odd[[3, 5], 1] = np.nan, np.inf
+        assert last.unsure(odd, 1e6, scaling).tolist() == [3, 5]

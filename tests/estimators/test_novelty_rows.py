@@ -1,16 +1,22 @@
 """Which rows each part of a NoveltyRejector is fitted on: classifier, witness, detector and calibration."""
 
+import pickle
+from copy import deepcopy
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain import Costs, LinearRejectSVCCV, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector
+from abstain.estimators.novelty import guard_rows
 from abstain.estimators.novelty.guard_rows import MOST_DETECTED, GuardRows, calibration_size, unsearched
 
 COSTS = Costs(reject=0.2)
@@ -81,7 +87,7 @@ def fitted(n, classifier=None, **options):
 
 
 def test_few_calibration_rows_are_left_out_of_the_only_fit():
-    model, everything = fitted(10_000)
+    model, everything = fitted(50_000)
     (classifier,), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
     assert len(calibration) == model.guard_.m == 999
     assert classifier == everything - calibration
@@ -91,25 +97,74 @@ def test_few_calibration_rows_are_left_out_of_the_only_fit():
     assert model.calibration_.choices.sum() == 999
 
 
-def test_many_calibration_rows_are_fitted_too_and_a_witness_is_not():
-    model, everything = fitted(500)
-    (classifier, witness), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
+@pytest.mark.parametrize("n", [500, 49_000])
+def test_below_50000_rows_no_row_is_lost_and_a_witness_is_fitted_without_the_calibration_rows(n):
+    model, everything = fitted(n)
+    (classifier,), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
     assert classifier == everything
-    assert len(calibration) == 199
-    assert witness == detector == everything - calibration
+    assert len(calibration) == (199 if n == 500 else 999)
+    assert len(detector) == min(n - 199, MOST_DETECTED)
+    assert not detector & calibration
+    choices = model.calibration_.choices
+    assert Log.of("classifier")[1:] == [everything - calibration]
     assert Log.of("asked") == [calibration, calibration]  # both, which must decide about alike
-    x = table(500)[0][sorted(calibration), 1]
-    assert model.calibration_.choices.tolist() == [np.sum(x <= 0), np.sum(x > 0), 0]
+    x = table(n)[0][sorted(calibration), 1]
+    assert choices.tolist() == [np.sum(x <= 0), np.sum(x > 0), 0]
     np.testing.assert_array_equal(model.calibration_.scores, np.sort(-x))
 
 
-@pytest.mark.parametrize("n", [500, 10_000])
+class TestTheWitnessIsFittedWhenItIsRead:
+    """Neither fit nor predict needs it."""
+
+    def test_once(self):
+        model, everything = fitted(500)
+        model.predict(table(50)[0])
+        assert Log.of("classifier") == [everything]
+        first = model.calibration_.choices
+        assert len(Log.of("classifier")) == 2
+        assert model.calibration_.choices is first
+        assert len(Log.of("classifier")) == 2
+
+    @pytest.mark.parametrize("copied", [lambda model: pickle.loads(pickle.dumps(model)), deepcopy])  # noqa: S301
+    def test_or_copied_which_leaves_no_rows_behind(self, copied):
+        model, _ = fitted(500)
+        assert callable(model.calibration_.counts)  # control: the rows are held
+        again = copied(model)
+        assert len(Log.of("classifier")) == 2
+        for one in (model, again):
+            assert isinstance(one.calibration_.counts, np.ndarray)
+        np.testing.assert_array_equal(again.calibration_.choices, model.calibration_.choices)
+
+    @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+    def test_on_the_rows_as_they_were(self, kind):
+        X, y = table(500)
+        held = kind(X.copy()), y.copy()
+        models = [NoveltyRejector(LogisticRegression(), random_state=0).fit(*rows) for rows in ((kind(X), y), held)]
+        held[0][:], held[1][:] = 0.0, 1 - y
+        assert models[0].calibration_.choices.tolist() == models[1].calibration_.choices.tolist()
+
+    def test_with_the_settings_of_the_fit(self):
+        X, y = table(500)
+        with config_context(enable_metadata_routing=True):
+            spy = SpyClassifier().set_fit_request(sample_weight=True)
+            model = NoveltyRejector(spy, detector=SpyDetector(), random_state=0).fit(X, y, sample_weight=np.ones(500))
+        assert model.calibration_.choices.sum() == 199  # without routing, a request is an error
+
+    @pytest.mark.parametrize(("kept", "fits"), [(999, 2), (1000, 1)])
+    def test_unless_a_copy_of_the_rows_would_be_large(self, monkeypatch, kept, fits):
+        monkeypatch.setattr(guard_rows, "KEPT", kept)
+        fitted(500)  # of 2 columns
+        assert len(Log.of("classifier")) == fits
+
+
+@pytest.mark.parametrize("n", [500, 50_000])
 def test_refit_decides(n):
     _, everything = fitted(n, refit=False)
     (classifier,), (calibration,) = Log.of("classifier"), Log.of("calibration")
     assert classifier == everything - calibration
     Log.seen.clear()
-    fitted(n, refit=True)
+    model, _ = fitted(n, refit=True)
+    assert model.calibration_.choices.sum() == len(calibration)
     assert Log.of("classifier") == [everything, everything - Log.of("calibration")[0]]
 
 
@@ -137,8 +192,10 @@ def test_the_detector_has_transformers_of_its_own_that_have_not_seen_the_calibra
 def test_groups_stay_whole():
     X, y = table(600)
     groups = np.random.default_rng(1).integers(0, 40, 600)
-    NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=0).fit(X, y, groups=groups)
-    (calibration,), (detector,), (_, witness) = map(Log.of, ("calibration", "detector", "classifier"))
+    model = NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=0).fit(X, y, groups=groups)
+    assert model.calibration_.choices is not None
+    _, witness = Log.of("classifier")
+    (calibration,), (detector,) = Log.of("calibration"), Log.of("detector")
     inside, outside = ({*groups[sorted(rows)].tolist()} for rows in (calibration, detector))
     assert not inside & outside
     assert not inside & {*groups[sorted(witness)].tolist()}
@@ -159,7 +216,7 @@ def test_a_rare_class_is_kept_in_training_and_its_rows_are_not_counted():
     for seed in range(12):
         Log.seen.clear()
         model = NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=seed, calibration_size=900)
-        model.fit(X, y)
+        model.set_params(refit=False).fit(X, y)
         (classifier,), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
         rare = calibration & {0, 1, 2, 3}
         met += len(rare)

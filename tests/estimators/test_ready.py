@@ -9,6 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from sklearn.svm import OneClassSVM as LibSVM
 
 import abstain
@@ -117,9 +118,37 @@ def test_lazy_frames_are_refused(estimator, rows):
     frame = pytest.importorskip("polars").DataFrame(rows[0])
     with pytest.raises(TypeError, match=r"LazyFrame of polars, which has no rows yet; pass X.collect\(\)"):
         estimator.fit(frame.lazy(), rows[1])
+    if not isinstance(estimator, OneClassSVM):
+        labels = pytest.importorskip("polars").DataFrame({"y": rows[1]}).lazy()
+        with pytest.raises(TypeError, match=r"y is a LazyFrame of polars, which has no rows yet; pass y.collect\(\)"):
+            estimator.fit(rows[0], labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         RejectSVC().fit(frame.lazy().collect(), rows[1])  # the way out
+
+
+def test_what_asks_a_fitted_estimator_refuses_lazy_frames_too(rows):
+    frame = pytest.importorskip("polars").DataFrame(rows[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        guarded = NoveltyRejector(RejectSVC(), 0.1, random_state=0).fit(*rows)
+    for asked in (abstain.drift, abstain.decide):
+        with pytest.raises(TypeError, match="X is a LazyFrame of polars"):
+            asked(guarded, frame.lazy())
+
+
+def test_the_features_of_a_search_can_be_chosen_by_its_machine(rows):
+    chosen = RFE(MachineSearch(machines=("logistic",), cv=2), n_features_to_select=1).fit(*rows)
+    assert chosen.support_.sum() == 1
+    assert not hasattr(MachineSearch(machines=("svm",), cv=2).fit(*rows), "coef_")  # control: an rbf machine has none
+
+
+def test_too_few_rows_for_the_folds_of_a_sigmoid_are_said_in_our_words():
+    X, y = np.arange(12.0)[:, np.newaxis], np.arange(12) % 2
+    for n, asked in ((8, {"costs": COSTS}), (10, {"reject_rate": 0.2}), (8, {"costs": COSTS, "cv": "train"})):
+        with pytest.raises(ValueError, match=r"a sigmoid, which is fitted in 5 folds, and the class 0 has 4 rows"):
+            ThresholdRejector(LinearSVC(), method="chow", **asked).fit(X[:n], y[:n])
+    ThresholdRejector(LinearSVC(), Costs(reject=0.3), method="chow", cv=4).fit(X[:8], y[:8])  # the way out
 
 
 @pytest.mark.parametrize("wrap", [Forced, ThresholdRejector])

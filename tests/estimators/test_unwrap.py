@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from abstain import Actions, Costs, Forced, RejectSVC, ThresholdRejector, decide
+from abstain import Actions, Costs, Forced, RejectSVC, ThresholdRejector, decide, save, to_onnx
 from abstain.estimators.novelty.detectors import transformers_of
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import get_scorer
@@ -68,6 +68,20 @@ def test_new_rows_skip_what_only_resamples(rows):
     for first in (Pipeline([("sampler", Sampler()), ("machine", machine)]), machine):
         np.testing.assert_array_equal(decide(first, X).label, machine.predict(X))
     assert [name for name, _ in transformers_of(resampled)] == ["scale"]
+
+
+class Resampled(Pipeline):
+    """As of imbalanced-learn."""
+
+
+@pytest.mark.parametrize("write", [save, lambda one, _: to_onnx(one)], ids=["save", "onnx"])
+def test_what_only_resamples_is_named_where_a_pipeline_with_it_cannot_be_written(rows, tmp_path, write):
+    pytest.importorskip("onnx")
+    X, y = rows
+    steps = [("scale", StandardScaler().fit(X)), ("over", Sampler()), ("machine", RejectSVC(COSTS).fit(X, y))]
+    with pytest.raises(ValueError, match=r"a Pipeline with the step 'over', which only resamples .* its other fitted"):
+        write(Resampled(steps), tmp_path / "model")
+    write(Pipeline([steps[0], steps[2]]), tmp_path / "model")  # the way out
 
 
 def search_of(pipeline):

@@ -8,8 +8,15 @@ from sklearn.frozen import FrozenEstimator
 from abstain import NoveltyRejector
 from experiment_modules import experiment_modules
 
-damage, detectors, promise, sets, summary, page = experiment_modules(
-    "novelty", "measure_damage", "measure_detectors", "measure_promise", "measure_sets", "summary", "page"
+damage, detectors, promise, rates, sets, summary, page = experiment_modules(
+    "novelty",
+    "measure_damage",
+    "measure_detectors",
+    "measure_promise",
+    "measure_rates",
+    "measure_sets",
+    "summary",
+    "page",
 )
 RATE, STATEMENTS, SPLITS = 0.05, 17, 25
 ROWS = 195  # 39 of them calibrate, so that the expected share, 2 / 40, is the rate itself
@@ -104,3 +111,21 @@ def test_detectors_score_far_rows_as_unusual(name):
 @pytest.mark.parametrize(("low", "high", "sign"), [(0.1, 0.2, 1), (-0.2, -0.1, -1), (-0.1, 0.1, 0)])
 def test_the_verdict_has_the_sign_of_the_interval(low, high, sign):
     assert page._sign({"low": low, "high": high}) == sign
+
+
+def test_a_limit_on_the_cost_lowers_the_rate_and_what_is_found_by_hand(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    X = rng.normal(size=(600, 3)) + 6.0 * y[:, np.newaxis]
+    X_test, y_test = rng.normal(size=(200, 3)) + 6.0 * y[:200, np.newaxis], y[:200]
+    monkeypatch.setattr(rates, "split", lambda *_: (X, X_test, y, y_test))
+    found = {row["limit"]: row for row in rates.trial("WDBC", 0)}
+    assert found[None]["rate"] == 0.01
+    for limit in (0.01, 0.02, 0.05, 0.1):
+        assert found[limit]["rate"] == 1 / 200  # of a cost of nearly 0
+        assert found[limit]["alarms"] <= found[None]["alarms"]
+        assert all(found[limit]["found"][kind] <= found[None]["found"][kind] for kind in found[None]["found"])
+    one = summary.limits([found[0.02], found[0.02] | {"rate": 0.01}])
+    assert [item["limit"] for item in one] == [0.02]
+    assert one[0]["sets"]["WDBC"]["rate"] == pytest.approx((0.005 + 0.01) / 2)
+    assert rates.trial("iris", 0) == []

@@ -131,3 +131,10 @@ def test_the_walk_has_teeth(monkeypatch):
     fewer = [name for name in TRUSTED_TYPES if not name.endswith("OptimalProofs")]
     monkeypatch.setitem(globals(), "TRUSTED_TYPES", fewer)
     assert untrusted(RejectSVC().fit(X3, Y3)) == {"abstain.dual.proof.OptimalProofs"}
+
+
+def test_a_path_is_read():
+    path = abstain.reject_svc_path(X, Y)
+    assert untrusted(path) == set()
+    again = skops.io.loads(skops.io.dumps(path), trusted=TRUSTED_TYPES)
+    np.testing.assert_array_equal(again.at(path.C_max)[0], path.at(path.C_max)[0])

@@ -64,12 +64,17 @@ def zero_one(y: NDArray[Any], pos_label: Any, reject_label: Any) -> Costs:
     return Costs.of_errors(tuple(classes.tolist()), errors, 1.0 - 1.0 / len(classes))
 
 
-def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cost of Bayes' decision on each row, given the probabilities of all classes, (n, n_classes)."""
+def decided(costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return Bayes' decision on each row, given the probabilities of all classes, (n, n_classes)."""
     if costs.n_classes > 2:
-        return costs.of(truth, costs.cheapest(probability))
+        return costs.cheapest(probability)
     with np.errstate(divide="ignore"):
-        return costs.of(truth, costs.levels().decide(logit(probability[:, 1])))
+        return costs.levels().decide(logit(probability[:, 1]))
+
+
+def paid(truth: NDArray[np.intp], costs: CostTable, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of Bayes' decision on each row."""
+    return costs.of(truth, decided(costs, probability))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +130,17 @@ class Rows:
         pace = (time.monotonic() - began) / (number * len(train))
         return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
 
-    def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
+    def costs_of(self, probabilities: Sequence[NDArray[np.float64]], folds: Any = slice(None)) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
-        folds = zip(probabilities, map(np.flatnonzero, self.splits.tests), strict=True)
-        return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in folds]
+        tested = zip(probabilities, map(np.flatnonzero, self.splits.tests[folds]), strict=True)
+        return [mean_price(paid(self.truth[rows], self.costs.take(rows), p), self.weights(rows)) for p, rows in tested]
+
+    def rejected(self, probabilities: Sequence[NDArray[np.float64]], folds: Any = slice(None)) -> float:
+        """The share of these folds' test rows that Bayes' rule hands on."""
+        tested, hands_on = [np.flatnonzero(test) for test in self.splits.tests[folds]], np.array(self.costs.hands_on)
+        chosen = [decided(self.costs.take(at), p) for p, at in zip(probabilities, tested, strict=True)]
+        weight = None if self.weight is None else self.weights(np.concatenate(tested))
+        return float(np.average(hands_on[np.concatenate(chosen)], weights=weight))
 
     def blind(self, reject_label: Any) -> Trials:
         """The mean costs of each action for all rows alike, on the test rows of each fold."""
@@ -177,8 +189,19 @@ def _late(machine: Machine, end: float, fits: int) -> Late:
     return lambda number: time.monotonic() >= (share if number >= first else end)
 
 
-def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool) -> Trials:
+def tuned(
+    name: str,
+    rows: Rows,
+    *,
+    seed: int | None,
+    limit: float | None,
+    n_jobs: int | None,
+    verbose: bool,
+    keep: bool = False,
+) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
+
+    With `keep`, what all of them say of the held-out rows is kept.
 
     Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
     fits come first, and the best line of the grid is fitted in full: once for each view of the folds.
@@ -189,6 +212,7 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
     threads = n_jobs if len(rows.y) >= FOREST_THREADS else None
     shared = {"random_state": seed} | ({"n_jobs": threads} if machine.takes_n_jobs else {})
     held_out: dict[int, list[NDArray[np.float64]]] = {}
+    said: dict[int, list[NDArray[np.float64]]] = {}
     views = views_of(folds, rows.splits.shared)
     views |= ~views.any(axis=1, keepdims=True)
     going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
@@ -202,9 +226,12 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
             for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=done > 0):
                 paces[at] = pace
                 for stage, own in enumerate(found):
-                    costs[at, stage] = rows.costs_of(rows.sigmoids(own) if machine.sigmoid else own)
+                    final = rows.sigmoids(own) if machine.sigmoid else own
+                    costs[at, stage] = rows.costs_of(final)
                     if machine.sigmoid and not short:
                         held_out[at] = own
+                    if keep:
+                        said[at * stages + stage] = final
                 line.report(done := done + 1)
             tried = np.isfinite(costs[:, :, 0])
             if machine.stages or not short:
@@ -219,11 +246,11 @@ def tuned(name: str, rows: Rows, *, seed: int | None, limit: float | None, n_job
             f"{missing} of the {n * stages} candidates of {name!r} count as not tried, because time ran out; raise the "
             "time limit, or use fewer rows.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     every = n * stages
     left = kept.reshape(every, len(views))
-    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out)
+    return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out, said)
 
 
 def _fits(

@@ -38,9 +38,14 @@ def last_fit(
         sigmoid.fit(rows.X, rows.y, sample_weight=rows.weight)
     else:
         sigmoid = _with_sigmoid(classifier, rows, [(parts[at][1], known[fold]) for at, fold in enumerate(folds)])
-    sigmoid.set_params(cv=len(parts))
-    fitted.set_params(estimator=sigmoid, cv="prefit").fit(rows.X, rows.y, row_costs=rows.row_costs)
-    return fitted.set_params(estimator=clone(sigmoid), cv=ThresholdRejector(None).cv)
+    return around(sigmoid.set_params(cv=len(parts)), rows, named)
+
+
+def around(classifier: Any, rows: Rows, named: dict[str, Any]) -> ThresholdRejector:
+    """Chow's rule on the probabilities of a fitted classifier; another fit fits the classifier again."""
+    found = ThresholdRejector(classifier, method="chow", cv="prefit", **named)
+    found.fit(rows.X, rows.y, row_costs=rows.row_costs)
+    return found.set_params(estimator=clone(classifier), cv=ThresholdRejector(None).cv)
 
 
 def _possible(classifier: Any, trials: Trials, rows: int, left: float | None) -> int | None:
@@ -62,7 +67,7 @@ def _shorten(classifier: Any, name: str, fewer: int) -> None:
             f"the last fit of {name!r} has {fewer} instead of {wanted} trees, because time ran out; raise the time "
             "limit, or use fewer rows.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -17,15 +17,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-SVM, LAPLACIAN, BEST, AUTO, NOTHING = "svm", "laplacian", "best", "auto", "nothing"
+SVM, LAPLACIAN, BEST, AUTO, NOTHING, AVERAGE = "svm", "laplacian", "best", "auto", "nothing", "average"
 SVMS: dict[str, dict[str, str]] = {SVM: {}, LAPLACIAN: {"kernel": "laplacian"}}  # parameters of the svm that is tried
-# Rows from which "auto" tries boosted trees too, and from which it leaves out the svm, whose time grows with the square
-# of the rows. Placed on tables of other sizes: experiments/decision-quality/limits.py.
+# Rows from which "auto" averages boosted trees too, and from which it leaves out the svm, whose time grows with the
+# square of the rows. What each costs on how many rows: experiments/decision-quality/average.py.
 BOOSTED, WITHOUT_SVM = 2_000, 20_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
@@ -174,17 +173,7 @@ CHOICES = (*SVMS, *NAMES[1:])  # those that "best" chooses among, in the order i
 
 
 def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
-    """Return the machines that are tried on n rows: few and fast ones."""
+    """Return the machines that are tried on n rows, few and fast ones, and whether they are averaged."""
     svm = n < WITHOUT_SVM
     wanted = ((SVM, svm), (LAPLACIAN, svm), ("logistic", not svm), ("boosting", n >= BOOSTED and not sparse))
-    return tuple(name for name, used in wanted if used)
-
-
-def machine_of(classifier: Any) -> tuple[str, dict[str, Any]] | None:
-    """The name of the machine that made a classifier, and its tuned parameters; None for other classifiers."""
-    if isinstance(classifier, CalibratedClassifierCV):
-        classifier = classifier.estimator
-    for name, machine in MACHINES.items():
-        if type(classifier) is type(machine.make()):
-            return name, {key: getattr(classifier, key) for key in machine.candidates[0]}
-    return None
+    return (*(name for name, used in wanted if used), *((AVERAGE,) if svm else ()))

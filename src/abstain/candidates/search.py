@@ -10,19 +10,23 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
+from sklearn.utils.validation import validate_data
 
-from abstain.arguments import positive_number, refuse_dask, row_weights, warn_caller
+from abstain.arguments import positive_number, refuse_dask, refuse_lazy, row_weights, warn_caller
+from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
-from abstain.candidates.last_fit import last_fit, whole_folds
-from abstain.candidates.machines import AUTO, CHOICES, MACHINES, SVMS, auto_machines
+from abstain.candidates.last_fit import around, last_fit, whole_folds
+from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHING, SVMS, auto_machines
 from abstain.candidates.trials import Choice, Trials, trials_of
+from abstain.costs.table import CostTable
+from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
@@ -30,6 +34,7 @@ from abstain.estimators.search.halving import tested_folds
 from abstain.estimators.search.scales import OF_SCALES
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +62,8 @@ class FoundMachine(Fitted):
 
 
 @with_parameters
-class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose a machine and its parameters by the cross-validated mean cost, then fit it to all rows.
+class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Choose or average machines, their parameters by the cross-validated mean cost, and fit them to all rows.
 
     Parameters
     ----------
@@ -67,9 +72,12 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         nothing is rejected.
     machines : "auto" or sequence of str, default="auto"
         "svm", "laplacian" (the svm with that kernel), "logistic", "forest" and "boosting": one to tune, or several to
-        choose among, on the same folds. "auto": the svm with both kernels; from 2,000 rows on boosted trees too; from
-        20,000 rows on boosted trees and logistic regression. "nothing" reads no feature and decides all rows alike:
-        the machine to use if ``choice_.doing_nothing`` is not None.
+        choose among, on the same folds. With "average" among them the others are not chosen among: their probabilities
+        are averaged, and Chow's rule decides. "auto": the average of the svm with both kernels; from 2,000 rows on of
+        boosted trees too; from 20,000 rows on the choice between boosted trees and logistic regression. An average
+        needs probabilities, which an svm has at stated costs only; without them, or if time ran out before all
+        machines were tried, a machine is chosen. "nothing" reads no feature and decides all rows alike: the machine to
+        use if ``choice_.doing_nothing`` is not None.
     svm : RejectSVCCV or None
         The search that stands for "svm", and for "laplacian" with that kernel; its costs, labels, folds and time limit
         are set here.
@@ -90,11 +98,11 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     Attributes
     ----------
     best_estimator_ : ThresholdRejector or RejectSVCCV
-        The machine fitted to all rows.
+        The machine fitted to all rows; around the fitted machines (``estimator_.parts``) if they are averaged.
     choice_ : Choice
-        The costs of all candidates: `chosen`, the machine with its parameters (`best`), and `cost`, its cross-validated
-        mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action for all rows
-        alike, with its cost, if the machine does not cost less, else None.
+        The costs of all candidates: `chosen`, the machine or "average" with its parameters (`best`), and `cost`, its
+        cross-validated mean cost, each fold decided by what the others choose. `doing_nothing` is the cheapest action
+        for all rows alike, with its cost, if the machine does not cost less, else None.
     best_score_ : float
         Minus ``choice_.cost``.
     classes_, reject_label_ : ndarray of shape (n_classes,), scalar
@@ -112,7 +120,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     True
     """
 
-    costs: Any = None
+    costs: CostTable | None = None
     machines: str | Sequence[str] = AUTO
     _: KW_ONLY
     svm: Any = None
@@ -136,9 +144,9 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
-        if y is None:
-            raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
-        X, label = indexable(X, np.asarray(y))
+        X, label = indexable(X, _labels(y))
+        if NOTHING in self.machines:  # which reads no feature, and so refuses none
+            check_X_y(X, y, accept_sparse=True, estimator=self)
         names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
         named, stated = (self.pos_label, self.reject_label), self.costs
         stated = zero_one(label, *named) if stated is None and row_costs is None else stated
@@ -159,36 +167,64 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if sigmoid:
             whole_folds(rows.splits)
         _warn_of_one_fold(splits)
+        searches: dict[str, Any] = {}
+        own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
+
+        def searched(name: str, limit: float | None, scored: Any) -> Trials:
+            first = not searches
+            searches[name] = self._fitted_svm(X, label, own, (cv, limit, scored), first=first, **SVMS[name])
+            return replace(trials_of(searches[name], scored or ()).on(used), name=name)
+
+        found = self._tried(names, rows, searched, began)
+        choice = Choice.of(found, kept.shared)
+        with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
+            machine = self._last_fit(choice, rows, searches, began)
+        fitted = machine._now  # noqa: SLF001 (of this library)
+        found = [rows.blind(fitted.rule.labels.reject_label), *(replace(one, said={}) for one in found)]
+        every = Choice.of(found, kept.shared)
+        choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
+        self._fitted_ = FoundMachine(fitted.machine, fitted.rule, fitted, machine, choice)  # at once, for other threads
+        return self
+
+    def _tried(self, names: Sequence[str], rows: Rows, searched: Any, began: float) -> list[Trials]:
+        """Try the machines, which share the time, and average them if that is asked for."""
+        averaging = AVERAGE in names
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
-        found, machines = list[Trials](), dict[str, Any]()
-        for at, name in enumerate(names):
+        found, wanted = list[Trials](), [name for name in names if name != AVERAGE]
+        for at, name in enumerate(wanted):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
-            limit = None if left is None else max(0.001, left) / (len(names) - at)
+            limit = None if left is None else max(0.001, left) / (len(wanted) - at)
             if name in SVMS:
-                own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
-                machines[name] = self._fitted_svm(X, label, own, cv, limit, first=not machines, **SVMS[name])
-                found.append(replace(trials_of(machines[name]).on(used), name=name))
+                found.append(searched(name, limit, [] if averaging else None))
             else:
-                found.append(tuned(name, rows, limit=limit, **shared))
-        chosen = Choice.of(found, kept.shared).chosen
+                found.append(tuned(name, rows, limit=limit, keep=averaging, **shared))
+        return [*found, self._averaged(found, rows)] if averaging else found
+
+    def _last_fit(self, choice: Choice, rows: Rows, searches: dict[str, Any], began: float) -> Any:
+        """Fit the machine chosen, or those that are averaged, to all rows; searches have fitted theirs."""
+        chosen, fitted = choice.chosen, dict(searches)
         if chosen.name in MACHINES and np.isnan(chosen.least):
             warnings.warn(
                 f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
                 f"fitted with its first parameters, {chosen.best}; raise time_limit, or use fewer rows.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        machine = machines.get(chosen.name)
-        if machine is None:
-            with few_threads(len(truth)), warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-                left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                named_costs = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
-                machine = last_fit(chosen, rows, left, self.random_state, named_costs)
-        own = machine._now  # noqa: SLF001 (of this library)
-        every = Choice.of([rows.blind(own.rule.labels.reject_label), *found], kept.shared)
-        choice = Choice(every.trials[1:], every.shared).against(every.trials[0])
-        self._fitted_ = FoundMachine(own.machine, own.rule, own, machine, choice)  # at once, for other threads
-        return self
+        named = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label}
+        names = [*chosen.best] if chosen.name == AVERAGE else [chosen.name]
+        wanted = [one for one in choice.trials if one.name in names and one.name not in searches]
+        for at, one in enumerate(wanted):
+            left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
+            left = None if left is None else left / (len(wanted) - at)
+            fitted[one.name] = last_fit(one, rows, left, self.random_state, named)
+        if chosen.name != AVERAGE:
+            return fitted[chosen.name]
+        parts = {name: fitted[name] if name in SVMS else fitted[name].estimator_ for name in names}
+        return around(MachineAverage.of(parts), rows, named)
+
+    def _averaged(self, found: list[Trials], rows: Rows) -> Trials:
+        """Average them, but for the one that reads no feature."""
+        return averaged([one for one in found if one.name != NOTHING], rows)
 
     def _check_parameters(self) -> None:
         given = self.machines
@@ -196,8 +232,11 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             given = CHOICES
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
-        if unknown := [name for name in names if name not in {*SVMS, *MACHINES}]:
-            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {[*SVMS, *MACHINES]}.")
+        if unknown := [name for name in names if name not in {*SVMS, *MACHINES, AVERAGE}]:
+            known = [*SVMS, *MACHINES, AVERAGE]
+            raise ValueError(f"machines={given!r} has {unknown[0]!r}, which is none of {known}.")
+        if AVERAGE in names and len({*names} - {AVERAGE, NOTHING}) < 2:
+            raise ValueError(f"machines={given!r} has {AVERAGE!r}, and fewer than two machines to average.")
         if self.time_limit is not None:
             positive_number("time_limit", self.time_limit)
         if isinstance(self.cv, Integral) and self.cv < 2:
@@ -206,12 +245,14 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
 
     def _fitted_svm(
-        self, X: Any, y: Any, own: Any, cv: Any, limit: float | None, *, first: bool, **kernel: Any
+        self, X: Any, y: Any, own: Any, of_search: tuple[Any, Any, Any], *, first: bool, **kernel: Any
     ) -> RejectSVCCV:
-        """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
+        """Search for some seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
-        Its warnings name the whole limit, which is the one that can be raised.
+        `of_search` are the folds, the seconds, and None or a list for the scored rows. Warnings name the whole limit,
+        which is the one that can be raised.
         """
+        cv, limit, scored = of_search
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
@@ -220,17 +261,22 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             search.set_params(n_jobs=self.n_jobs)
         if whole is not None and limit is not None:
             search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
+        if scored is not None:
+            search._on_scored = lambda *found: scored.append(found)  # noqa: SLF001 (of this library)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             if not first:  # the other kernel has said so
                 warnings.filterwarnings("ignore", OF_SCALES)
             search.fit(X, y, **own)
+        search.__dict__.pop("_on_scored", None)
         for one in caught:
             text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
-            warnings.warn(text, one.category, stacklevel=3)
+            warnings.warn(text, one.category, stacklevel=5)
         return search.set_params(time_limit=self.time_limit)
 
     def _score(self, fitted: Any, X: Any) -> Any:
+        if fitted.choice.chosen.name == NOTHING:
+            validate_data(fitted.estimator.estimator_, X, reset=False, accept_sparse=True)
         with few_threads(number_of_rows(X)):
             return fitted.estimator._score(fitted.own, X)  # noqa: SLF001 (of this library)
 
@@ -241,6 +287,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self.machines if isinstance(self.machines, list | tuple) else ()
+        tags.classifier_tags.poor_score |= {*given} == {NOTHING}
         known = [MACHINES[name] for name in given if name in MACHINES]
         tags.input_tags.sparse = all(one.takes_sparse for one in known)
         tags.input_tags.allow_nan = 0 < len(known) == len(given) and all(
@@ -248,11 +295,23 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         )
         return tags
 
-    best_estimator_ = fitted("estimator", "The machine fitted to all rows.")
-    choice_ = fitted("choice", "The costs of all candidates.")
-    best_score_ = fitted("score", "Minus the cross-validated mean cost of the choice.")
-    n_features_in_ = fitted("estimator.n_features_in_", "The number of features.")
-    feature_names_in_ = fitted("estimator.feature_names_in_", "The names of the features, if they have names.")
+    best_estimator_ = fitted[ThresholdRejector | RejectSVCCV]("estimator", "The machine fitted to all rows.")
+    choice_ = fitted[Choice]("choice", "The costs of all candidates.")
+    best_score_ = fitted[float]("score", "Minus the cross-validated mean cost of the choice.")
+    coef_ = fitted[NDArray[np.float64]]("estimator.coef_", "Weights of the features, if the machine has them.")
+    feature_importances_ = fitted[NDArray[np.float64]](
+        "estimator.feature_importances_", "Importances of the features, if the machine has them."
+    )
+    n_features_in_ = fitted[int]("estimator.n_features_in_", "The number of features.")
+    feature_names_in_ = fitted[NDArray[Any]]("estimator.feature_names_in_", "The names of the features, if any.")
+
+
+def _labels(y: Any) -> NDArray[Any]:
+    """Return the labels as an array; an error if there are none."""
+    if y is None:
+        raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
+    refuse_lazy(y, "y")
+    return np.asarray(y)
 
 
 def _warn_of_one_fold(splits: Splits) -> None:

@@ -27,6 +27,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.candidates.machines import AVERAGE
+from abstain.estimators.search.grid import Grid
+from abstain.estimators.search.held_out import HeldOutRows, Pricing
+
 TIE = 1e-12  # relative; costs that differ by less are equal, and the first candidate is taken
 
 
@@ -48,7 +52,11 @@ class Trials:
         Which candidates are left for the choice that decides a fold, and, last, for that on all folds; None for all.
         The costs of the others are those of short fits.
     held_out : dict of int to list of ndarray
-        The probabilities of each fold's test rows, of candidates that the last fit needs them of.
+        The probabilities of each fold's test rows before a sigmoid, of candidates that the last fit needs them of.
+    said : dict of int to list of ndarray
+        The probabilities of each fold's test rows by which they are decided, of candidates to be averaged.
+    rejected : float
+        The share of held-out rows that the best candidate rejects, of an average; nan for others.
     """
 
     name: str
@@ -57,6 +65,8 @@ class Trials:
     paces: NDArray[np.float64] | None = None
     kept: NDArray[np.bool_] | None = None
     held_out: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
+    said: dict[int, list[NDArray[np.float64]]] = field(default_factory=dict)
+    rejected: float = float("nan")
 
     def left(self, fold: int = -1) -> NDArray[np.bool_]:
         """The candidates tried on all folds that are left for the choice that decides a fold, or on all folds."""
@@ -65,13 +75,18 @@ class Trials:
 
     def on(self, folds: NDArray[np.bool_]) -> Trials:
         """The same on some of the folds."""
-        kept = None if self.kept is None else self.kept[:, [*folds, True]]
-        return replace(self, costs=self.costs[:, folds], kept=kept)
+        kept, used = None if self.kept is None else self.kept[:, [*folds, True]], np.flatnonzero(folds)
+        said = {at: [each[fold] for fold in used] for at, each in self.said.items()}
+        return replace(self, costs=self.costs[:, folds], kept=kept, said=said)
+
+    def best_of(self, folds: NDArray[np.bool_], view: int = -1) -> int | None:
+        """The candidate left for a view that costs least on these folds; None if there is none."""
+        return first_least(np.where(self.left(view), self.costs[:, folds].mean(axis=1), np.nan))
 
     @property
     def least(self) -> float:
         """The least mean cost; nan if no candidate was tried on all folds."""
-        return float(self._means[self._place])
+        return float(self.costs[self._place].mean()) if self.left()[self._place] else float("nan")
 
     @property
     def best(self) -> dict[str, Any]:
@@ -90,11 +105,7 @@ class Trials:
 
     @property
     def _place(self) -> int:
-        return first_least(self._means) or 0
-
-    @property
-    def _means(self) -> NDArray[np.float64]:
-        return np.where(self.left(), self.costs.mean(axis=1), np.nan)
+        return self.best_of(np.ones(self.costs.shape[1], dtype=bool)) or 0
 
 
 @dataclass(frozen=True)
@@ -135,12 +146,24 @@ class Choice:
     @classmethod
     def of(cls, found: Sequence[Trials], shared: NDArray[np.bool_] | None = None) -> Self:
         """Compare the machines on the folds that all of them were tried on; a search of many rows uses some only."""
-        tried = [np.isfinite(trials.costs).any(axis=0) for trials in found if np.isfinite(trials.costs).any()]
-        common = np.logical_and.reduce(tried) if tried else np.zeros(0, dtype=bool)
-        if not common.any():
+        common = cls.common(found)
+        if common.all():
             return cls(tuple(found), shared)
         shared = None if shared is None else shared[np.ix_(common, common)]
         return cls(tuple(trials.on(common) for trials in found), shared)
+
+    @staticmethod
+    def common(found: Sequence[Trials]) -> NDArray[np.bool_]:
+        """Mark the folds that all machines were tried on, but for those tried on none; all folds if there are none."""
+        tried = [np.isfinite(trials.costs).any(axis=0) for trials in found if np.isfinite(trials.costs).any()]
+        common = np.logical_and.reduce(tried) if tried else np.zeros(found[0].costs.shape[1], dtype=bool)
+        return common if common.any() else ~common
+
+    @property
+    def contenders(self) -> tuple[Trials, ...]:
+        """The average alone, where it was tried; otherwise all machines."""
+        average = tuple(trials for trials in self.trials if trials.name == AVERAGE and np.isfinite(trials.least))
+        return average or self.trials
 
     def against(self, blind: Trials) -> Self:
         """Compare the choice with actions for all rows alike, each a candidate with the parameter "action"."""
@@ -151,16 +174,16 @@ class Choice:
 
     @property
     def chosen(self) -> Trials:
-        """The machine with the least mean cost."""
-        at = first_least(np.array([trials.least for trials in self.trials]))
-        return self.trials[at or 0]
+        """The average if it was tried, otherwise the machine with the least mean cost."""
+        at = first_least(np.array([trials.least for trials in self.contenders]))
+        return self.contenders[at or 0]
 
     @property
     def cost(self) -> float:
         """The mean cost of the choice, each fold decided by what folds of other rows choose; nan if it has none."""
-        costs = np.concatenate([trials.costs for trials in self.trials])
+        costs = np.concatenate([trials.costs for trials in self.contenders])
         apart = views_of(costs.shape[1], self.shared)[:-1]
-        left = [np.concatenate([trials.left(fold) for trials in self.trials]) for fold in range(len(apart))]
+        left = [np.concatenate([trials.left(fold) for trials in self.contenders]) for fold in range(len(apart))]
         if not all(map(np.any, left)) or not apart.any(axis=1).all():
             return float("nan")
         others = [np.where(mine, costs[:, folds].mean(axis=1), np.nan) for mine, folds in zip(left, apart, strict=True)]
@@ -186,12 +209,13 @@ def first_least(means: Sequence[float] | NDArray[np.float64]) -> int | None:
     return int(np.flatnonzero(values <= least * (1.0 + TIE))[0])
 
 
-def trials_of(search: Any) -> Trials:
+def trials_of(search: Any, scored: Sequence[tuple[Grid, Pricing, HeldOutRows]] = ()) -> Trials:
     """The costs of the last round of a fitted `RejectSVCCV`, each pair with Bayes' and with tuned cuts.
 
-    Kept is what the search itself chooses, on all rows and without the test rows of each fold: its `best_score_`.
+    Kept is what the search itself chooses, on all rows and without the test rows of each fold: its `best_score_`. With
+    its scored rows, also what it says of them, if that is known.
     """
-    grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
+    grid: Grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
     tables = [grid.costs] if grid.tuned is None else [grid.costs, grid.tuned]
     last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
     costs = np.concatenate([np.where(last, one, np.nan).reshape(last.size, -1) for one in tables])
@@ -201,4 +225,9 @@ def trials_of(search: Any) -> Trials:
         kept[(table is not grid.costs) * last.size + np.ravel_multi_index(place, grid.rows.shape), view] = True
     if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
         costs = np.full_like(costs, np.nan)
-    return Trials("svm", grid.params * len(tables), costs, kept=kept)
+    found = Trials("svm", grid.params * len(tables), costs, kept=kept)
+    for _, pricing, rows in scored:
+        for at in np.flatnonzero(kept.any(axis=1) & pricing.rule.readout.known).tolist():
+            said = rows.probabilities(at % last.size, pricing, tune=at >= last.size)
+            found.said[at] = [said.get(fold, np.empty(0)) for fold in range(grid.n_splits)]
+    return found

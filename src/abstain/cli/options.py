@@ -109,7 +109,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "max_error": option(TEXTS, "SHARE", "Instead of costs: the largest error of accepted rows; or CLASS=SHARE."),
         "class_error": option(TEXTS, "RATE", "Instead of costs: the largest error of each true class; or CLASS=RATE."),
         "confidence": option(float, "SHARE", "With which --max-error holds.", default=0.9, min=0.001, max=0.999),
-        "novelty": option(FLOAT, "RATE", "The largest share of usual rows to reject as novel; 0.01 if not given."),
+        "novelty": option(FLOAT, "RATE", "The largest share of usual rows rejected as novel; by default at most 0.01."),
         "no_novelty": _flag("--no-novelty", "Do not reject rows unlike the training rows."),
     },
     "Table": {

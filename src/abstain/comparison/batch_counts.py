@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
+from abstain.estimators.novelty.guard_rows import FEW
 from abstain.estimators.novelty.training_ranges import OutsideColumn
 from abstain.estimators.unwrap import final_estimator, reached
-
-_FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +89,10 @@ def lacking(guarded: Any) -> float:
     """The share of the training rows that the classifier which decided on the calibration rows was fitted without.
 
     0 if it is the classifier itself. Where the number of training rows is not kept, it is at least that of the
-    calibration rows and of the detector's.
+    calibration rows and of the detector's. Files of earlier versions whose classifier was fitted without a twentieth
+    of the rows count as if it had been fitted twice.
     """
     m = len(guarded.guard_.scores)
     share = m / max(m + guarded.guard_.n if guarded.seen_ is None else guarded.seen_.rows, 1)
-    is_other = share > _FEW if guarded.refit == "auto" else guarded.refit
+    is_other = share > FEW if guarded.refit == "auto" else guarded.refit
     return share if is_other else 0.0

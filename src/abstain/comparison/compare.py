@@ -122,6 +122,7 @@ def compare(
     X, truth = indexable(X, judge.truth)
     groups = row_groups(groups, len(truth))
     chosen, missing = _checked_models(models, judge, X, grouped=groups is not None)
+    cautions = _cautions(chosen)
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
     _check_classes(judge, folds)
     decided = np.concatenate([test for _, test in folds])
@@ -159,6 +160,7 @@ def compare(
         confidence=level,
         n_splits=len(folds),
         left_out=tuple(missing.items()),
+        cautions=cautions,
         classes=judge.classes,
         blind_prices=np.column_stack(list(blind.values())),
         blind_names=tuple(blind),
@@ -192,11 +194,17 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     for name, model in models.items():
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
-        if scales_one_hot(model):
-            warnings.warn(
-                f"models[{name!r}] standardises the columns of a OneHotEncoder, so that rare categories weigh most; "
-                "scale only the numeric columns, in a ColumnTransformer.",
-                UserWarning,
-                stacklevel=3,
-            )
     return dict(models), {}
+
+
+def _cautions(models: Mapping[str, Any]) -> tuple[str, ...]:
+    """One sentence, also a warning, for each model whose Pipeline scales what should stay 0 and 1."""
+    found = tuple(
+        f"models[{name!r}] standardises the columns of a OneHotEncoder, so that rare categories weigh most; scale only "
+        "the numeric columns, in a ColumnTransformer."
+        for name, model in models.items()
+        if scales_one_hot(model)
+    )
+    for sentence in found:
+        warnings.warn(sentence, UserWarning, stacklevel=3)
+    return found

@@ -60,10 +60,10 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
     `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
     that was fitted without them. The two differ by more than chance, so that only differences count that would remain
     if as large a share of the batch were decided otherwise as that classifier lacked of the training rows: 20 % for
-    1,000 to 5,000 of them, more for fewer, none from 10,000 on or with ``refit=False``; and decisions are not tested if
-    the two already differ by more than that on the calibration rows. Rows that belong together, such as visits of one
-    patient, are not exchangeable one by one: a batch of few patients can be called drifted although nothing has
-    changed.
+    1,000 to 5,000 of them, more for fewer, 2 % for 49,000, none from 50,000 on or with ``refit=False``; and decisions
+    are not tested if the two already differ by more than that on the calibration rows. Rows that belong together, such
+    as visits of one patient, are not exchangeable one by one: a batch of few patients can be called drifted although
+    nothing has changed.
 
     On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
 

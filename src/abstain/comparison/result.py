@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.text import as_html, as_text
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import ReadOnly, frame_of, frozen
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +59,8 @@ class Comparison(ReadOnly):
         folds repeat a row; None if it has no guard.
     answers : tuple of HeldOut
         What each model decided on `rows`, each row by the machine of its fold; empty if the folds repeat a row.
+    cautions : tuple of str
+        A sentence for each model whose preprocessing is likely to cost something.
     """
 
     names: tuple[str, ...]
@@ -75,6 +80,7 @@ class Comparison(ReadOnly):
     blind_names: tuple[str, ...] = ()
     novel: tuple[NDArray[np.float64] | None, ...] = ()
     answers: tuple[HeldOut, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
@@ -132,7 +138,7 @@ class Comparison(ReadOnly):
         given = {"reject_rate": rate, "largest": self._largest, "confidence": self.confidence}
         return verdict_on(*own, blind, machines, n_candidates=len(candidates), **given)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
         columns: dict[str, Any] = {}
         for name in ("mean_cost", "difference"):

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-from abstain.candidates.machines import BEST, CHOICES, MACHINES, NAMES, SVM, SVMS
+from abstain.candidates.machines import AUTO, BEST, CHOICES, LAPLACIAN, MACHINES, NAMES, SVM, SVMS
 from abstain.candidates.search import MachineSearch
 from abstain.costs.costs import Costs
 from abstain.costs.per_row import mean_costs
@@ -23,7 +23,7 @@ from abstain.estimators.threshold.threshold import ThresholdRejector
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
-CHOSEN, MEAN = "best machine", ", mean costs"
+CHOSEN, AUTOMATIC, MEAN = "best machine", "auto", ", mean costs"
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
 EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
 TWO_CLASSES = "it supports only two classes that are answered or rejected, at one set of costs"
@@ -74,8 +74,9 @@ def default_rules(
     grouped : bool, default=False
         Whether the rules are fitted with groups, which their own folds then respect.
     machines : sequence of str
-        Those that take part: "svm" for the rules of the papers, "logistic", "forest", "boosting", and "best", which
-        chooses one of these four inside the training rows.
+        Those that take part: "svm" for the rules of the papers, "laplacian" for the hinge with that kernel, "logistic",
+        "forest", "boosting", "auto", which is what `MachineSearch` makes of the rows, and "best", which chooses one of
+        the five inside the training rows.
 
     Returns
     -------
@@ -88,7 +89,8 @@ def default_rules(
         rules = _of_svms(costs, named, grouped=grouped) | rules
     if routing_enabled():
         for rule in rules.values():
-            if costs.per_row and isinstance(rule, RejectSVCCV | ThresholdRejector):
+            used = isinstance(rule, RejectSVCCV | ThresholdRejector) or type(rule) is MachineSearch
+            if costs.per_row and used:
                 rule.set_fit_request(row_costs=True).set_predict_request(row_costs=True)
             if grouped and not isinstance(rule, GridSearchCV):
                 rule.set_fit_request(groups=True)
@@ -106,8 +108,7 @@ def _of_svms(costs: Any, named: dict[str, Any], *, grouped: bool) -> dict[str, A
     """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
     plain = RejectSVCCV(**_GRID)  # inside rejectors, which may fit it to the places of the classes
     answering, mean = costs.answering, mean_costs(costs) if costs.per_row else costs
-    hinge = "double hinge" if answering else "tangent hinge"
-    own = None if costs.per_row and answering else mean  # whose actions the rows have costs for
+    hinge, own = hinge_of(costs), own_costs(costs)
     rules: dict[str, Any] = {hinge: RejectSVCCV(own, **named, **_GRID)}
     if costs.per_row:
         rules[f"{hinge}{MEAN}"] = AtMeans(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named)
@@ -126,6 +127,18 @@ def _of_svms(costs: Any, named: dict[str, Any], *, grouped: bool) -> dict[str, A
     return rules | {"SVM": RejectSVCCV(**named, **_GRID)} | cut | chow
 
 
+def hinge_of(costs: Any) -> str:
+    """The name of the loss of these costs."""
+    return "double hinge" if costs.answering else "tangent hinge"
+
+
+def own_costs(costs: Any) -> Any:
+    """The costs that a machine is given which is fitted with those of each row, whose actions they name."""
+    if not costs.per_row:
+        return costs
+    return None if costs.answering else mean_costs(costs)
+
+
 def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, sparse: bool) -> dict[str, Any]:
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
     search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (MachineSearch, costs, "")
@@ -137,6 +150,10 @@ def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, 
         if name in machines and name in able
     }
     chosen = {CHOSEN: MachineSearch(used, able, **shared)} if BEST in machines and not costs.per_row else {}
+    if LAPLACIAN in machines:
+        found[f"{hinge_of(costs)}, {LAPLACIAN}"] = RejectSVCCV(own_costs(costs), kernel=LAPLACIAN, **named, **_GRID)
+    if AUTO in machines:  # the grid of `fit`: it is what would be fitted
+        chosen[AUTOMATIC] = MachineSearch(own_costs(costs), **named, n_jobs=-1)
     return found | chosen
 
 

@@ -49,7 +49,7 @@ def missing_rules(comparison: Comparison) -> list[str]:
 def as_html(comparison: Comparison) -> str:
     """The same table for notebooks, with the significant differences in words."""
     head, *rows = ((*row[:4], *row[5:7]) for row in _table(comparison))
-    words = " ".join([in_words(comparison), *judged(comparison)])
+    words = " ".join([in_words(comparison), *judged(comparison), *comparison.cautions])
     return html_table(_title(comparison), ("model", *head[1:]), rows, words)
 
 
@@ -124,13 +124,17 @@ def _title(comparison: Comparison) -> str:
 def _notes(comparison: Comparison) -> list[str]:
     level = f"{100 * comparison.confidence:.4g}%"
     if len(comparison.names) == 1:
-        return [f"The interval is for the machines fitted on these folds, with {level} confidence."]
+        return [
+            f"The interval is for the machines fitted on these folds, with {level} confidence.",
+            *comparison.cautions,
+        ]
     ties = len(comparison.not_told_apart) - 1
     others = len(comparison.names) - 1
     significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
     return [
         f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
         f"{_MACHINES} {_HINDSIGHT}",
+        *comparison.cautions,
     ]
 
 

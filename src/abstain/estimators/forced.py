@@ -105,7 +105,7 @@ class Forced(AroundClassifier):
             "Forced answers classes, and actions are not classes; use the estimator's predict_forced."
         )
         self.estimator_ = fitted
-        self.classes_ = np.asarray(fitted.classes_) if names is None else np.arange(len(names))
+        self.classes_: NDArray[Any] = np.asarray(fitted.classes_) if names is None else np.arange(len(names))
         return self
 
     def _names(self, y: Any) -> NDArray[Any] | None:
@@ -153,7 +153,7 @@ class Forced(AroundClassifier):
         Tools that prefer probabilities would otherwise answer another class than the cheapest one.
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(inner_classifier(self).predict_proba(X))
 
 
 def _answer_scores(rule: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from abstain.arguments import refuse_lazy
 from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
@@ -68,6 +69,7 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
 
 def reached(estimator: Any, X: Any, name: str) -> tuple[Any, Any]:
     """Return the first estimator inside Pipelines and searches with this attribute, or the last; X as it takes it."""
+    refuse_lazy(X)
     while not (hasattr(estimator, name) or hasattr(type(estimator), name)):  # which may not be fitted
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -83,6 +85,11 @@ def reached(estimator: Any, X: Any, name: str) -> tuple[Any, Any]:
 def transforming(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Return the steps of a Pipeline that new rows pass through: those that only resample are for training rows."""
     return [(name, one) for name, one in steps if hasattr(one, "transform") or not hasattr(one, "fit_resample")]
+
+
+def resampling(steps: list[tuple[str, Any]]) -> list[str]:
+    """Return the names of the steps that only resample."""
+    return [name for name, _ in steps if name not in dict(transforming(steps))]
 
 
 def unguarded(estimator: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags
@@ -17,15 +16,25 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import refuse_dask_frame, row_weights
-from abstain.estimators.fitting.decide import RejectMixin
+from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Model
+from abstain.estimators.fitting.decide import RejectMixin, read
 from abstain.estimators.fitting.parameters import Method, where
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
 
-def where_classifier_has(name: str) -> Callable[[Method], Method]:
-    """Keep a method where the classifier has one of this name, fitted or not; its type is kept."""
-    return where(lambda around: hasattr(inner_classifier(around), name))
+def where_classifier_has(name: str, check: Callable[[Any], bool] | None = None) -> Callable[[Method], Method]:
+    """Keep a method where the classifier has one of this name, fitted or not, and passes a check; its type is kept.
+
+    Several classifiers that decide together by p-values have none, as these rank rows otherwise.
+    """
+
+    def kept(around: Any) -> bool:
+        together = getattr(around, "class_error", None) is not None and around.conformal == "cross"
+        inner = inner_classifier(around)
+        return not together and hasattr(inner, name) and (check is None or check(inner))
+
+    return where(kept)
 
 
 def inner_classifier(around: Any) -> Any:
@@ -38,37 +47,30 @@ def has_probabilities(classifier: Any) -> bool:
 
     Where probabilities are needed, such machines get a sigmoid, as others without probabilities do.
     """
-    inner = getattr(classifier, "classifiers", (classifier,))[0]  # one for each fold
+    inner = classifier
     while hasattr(inner, "steps") or isinstance(inner, BaseSearchCV | FrozenEstimator | AroundClassifier):
         inner = inner.steps[-1][1] if hasattr(inner, "steps") else inner.estimator
     return hasattr(classifier, "predict_proba") and not isinstance(inner, RejectMixin)
 
 
-class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier around `estimator`, fitted as `estimator_`."""
 
     estimator: Any
+    estimator_: Model
     _uses_metadata: ClassVar[bool]  # whether its own `fit` uses weights and groups, besides that of the classifier
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of the fitted classifier."""
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_names_in_
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features of the fitted classifier, if it has them, by which `RFE` chooses features."""
-        return self.estimator_.coef_
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Importances of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_importances_
+    n_features_in_ = read[int]("estimator_.n_features_in_", "Number of features of the fitted classifier.")
+    feature_names_in_ = read[NDArray[Any]](
+        "estimator_.feature_names_in_", "Names of the features of the fitted classifier, if it has them."
+    )
+    coef_ = read[NDArray[np.float64]](
+        "estimator_.coef_",
+        "Weights of the features of the fitted classifier, if it has them, by which `RFE` chooses features.",
+    )
+    feature_importances_ = read[NDArray[np.float64]](
+        "estimator_.feature_importances_", "Importances of the features of the fitted classifier, if it has them."
+    )
 
     def _checked_rows(
         self, X: Any, sample_weight: Any, groups: Any, *, tune: bool = False, fits: bool = True

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from abstain.estimators.fitting.bases import Model
 from abstain.files.format.arrays import packed, read_arrays
 from abstain.files.format.atomic import whole_file
 from abstain.files.format.container import LARGEST, Container, write_members
@@ -74,7 +75,7 @@ def write_model(estimator: Any, file: IO[bytes]) -> None:
     read(file, file.tell(), LARGEST)
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
+def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Model:
     """Read a model file that :func:`abstain.save` wrote.
 
     Loading never runs code from the file, never crashes the process, and never takes more memory than a small multiple

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
+from abstain.estimators.unwrap import resampling
 from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, guard_parts
 from abstain.files.codecs.rejector_codec import is_prefit, rejector_from, rejector_parts
 from abstain.files.codecs.rule_codec import rule_from
@@ -24,7 +25,7 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Arrays, Fields, Parts, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.classifiers import CALIBRATED, inside
+from abstain.files.sklearn_codecs.classifiers import AVERAGE, CALIBRATED, inside
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
@@ -35,7 +36,7 @@ from abstain.preprocessing import ESTIMATOR
 REJECTOR, GUARDED, PIPELINE = "ThresholdRejector", "NoveltyRejector", "Pipeline"
 MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
 # inside a rejector, which has their classes
-CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED)
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED, AVERAGE)
 CODECS = MODELS | CLASSIFIERS
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
@@ -65,6 +66,11 @@ def parts(estimator: Any, around: str = "") -> Parts:
 
 def _unsupported(estimator: Any, around: str) -> ValueError:
     kind, searched = type(estimator).__name__, hasattr(estimator, "best_estimator_")
+    if hasattr(estimator, "steps") and (left := resampling(estimator.steps)):
+        raise unsupported(
+            f"is a Pipeline with the step {left[0]!r}, which only resamples training rows",
+            "use scikit-learn's Pipeline of its other fitted steps, which decides the same",
+        )
     if around:
         way = "fit it around its best_estimator_, or" if searched else "use"
         way_out = f"{way} one of {', '.join(KINDS[around][:-1])}, and Pipelines that end in one of these"

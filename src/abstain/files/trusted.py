@@ -5,10 +5,11 @@ from __future__ import annotations
 from scipy.sparse import csr_array, csr_matrix
 
 _TYPES = {
-    "abstain": "dual.proof.OptimalProofs dual.proof.Proof kernels.Kernel labels.Labels",
-    "abstain.candidates": "search.FoundMachine search.MachineSearch trials.Choice trials.DoingNothing trials.Trials",
+    "abstain": "dual.problem.DualProblem dual.proof.OptimalProofs dual.proof.Proof kernels.Kernel labels.Labels",
+    "abstain.candidates": "average.MachineAverage search.FoundMachine search.MachineSearch",
+    "abstain.candidates.trials": "Choice DoingNothing Trials",
     "abstain.costs": "action_labels.ActionLabels actions.Actions costs.Costs cuts.Levels cuts.Thresholds",
-    "abstain.losses": "generalized_hinge.BartlettWegkamp",
+    "abstain.losses": "generalized_hinge.BartlettWegkamp margin_loss.MarginLoss margin_loss.PiecewiseLinear",
     "abstain.machines.cross_machine": "ClassCalibration CrossMachine",
     "abstain.machines": "kernel_machine.KernelMachine linear_machine.LinearMachine response_machine.ResponseMachine",
     "abstain.machines.kernel_machine": "OneVsOneMachine",
@@ -28,6 +29,7 @@ _TYPES = {
     "abstain.estimators.svm": "one_class.FittedOneClass one_class.OneClassSVM svc.RejectSVC",
     "abstain.estimators.svm.svc_cv": "FittedSearch RejectSVCCV",
     "abstain.estimators.threshold": "fitted_rejector.Tuned threshold.ThresholdRejector",
+    "abstain.solvers": "path.RegularizationPath",
     "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
     "sklearn.model_selection._split": "StratifiedGroupKFold StratifiedKFold",
     csr_array.__module__: f"{csr_array.__name__} {csr_matrix.__name__}",

@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
 
-from abstain.machines.response_machine import ResponseMachine, sorted_scores
+from abstain.machines.response_machine import ResponseMachine
 
 TIED = 1e-9  # difference up to which scores are equal, relative to their size
 
@@ -89,7 +88,7 @@ def _lowered(t: NDArray[np.float64], score: NDArray[np.float64]) -> NDArray[np.f
 
 @dataclass(frozen=True, eq=False)
 class FoldClassifiers:
-    """Stands in for one classifier: the classifiers of all folds, with the means of their probabilities."""
+    """Stands in for one classifier: the classifiers of all folds. They rank rows by p-values, not by probabilities."""
 
     classifiers: tuple[Any, ...]
 
@@ -98,12 +97,6 @@ class FoldClassifiers:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; see its classifiers.")
         found = getattr(self.classifiers[0], name)
         return np.sort(found) if name == "classes_" else found
-
-    @available_if(lambda self: hasattr(self.classifiers[0], "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the means of the probabilities of the classes, in sorted order."""
-        every = [sorted_scores(one, np.asarray(one.predict_proba(X))) for one in self.classifiers]
-        return np.asarray(np.mean(every, axis=0))
 
 
 @dataclass(frozen=True, eq=False)

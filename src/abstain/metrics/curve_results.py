@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,9 @@ from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
 from abstain.html import html_table, percent
 from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -86,7 +89,7 @@ class Curve(ReadOnly):
     def _note(self) -> str:
         return ""
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """The points as a pandas DataFrame; what belongs to the segments between them stands at their start."""
         parts, n = arrays_of(self), len(getattr(self, self.kind.x))
         return frame_of({name: np.append(part, [np.nan] * (n - len(part))) for name, part in parts.items()})
@@ -249,7 +252,7 @@ class CostCurve(Curve):
         best = self.operating_point
         return f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """The points as a pandas DataFrame, with the point of least cost marked."""
         return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:
+
+def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> pd.DataFrame:
     """A DataFrame of the columns; an ImportError without pandas."""
     try:
         import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from abstain.candidates.machines import machine_of
+from abstain.candidates.average import machine_of
 from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
 from abstain.reasons.explain import explain

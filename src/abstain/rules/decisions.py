@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from abstain.arguments import whole_number
 from abstain.costs.table import CostTable
 from abstain.html import html_table, shortened
 from abstain.labels import Labels
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,7 +193,7 @@ class Decisions:
         parts: Any = {name: None if (of := getattr(self, name)) is None else of[rows] for name in _OF_ROWS}
         return replace(self, **parts)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Return the decisions as a pandas DataFrame: the index of the rows, and the expected costs as columns.
 
         For two classes ``attrs["score"]`` names the one that high scores mean.

@@ -22,7 +22,9 @@ def cases(tmp_path_factory):
 def test_the_model_is_that_of_a_table_with_these_rows(tmp_path, table, model, cases, name):
     path, truth = predicted(tmp_path, model, cases, "--audit", 10, name=name), truths(cases)
     filled(path, lambda row: "unsure" if line(row) % 5 == 0 else None if line(row) % 5 == 1 else truth(row))
-    review = pl.read_csv(path, infer_schema=False) if name.endswith("csv") else pl.read_excel(path, sheet_name="cases")
+    review = (
+        pl.read_csv(path, infer_schema_length=0) if name.endswith("csv") else pl.read_excel(path, sheet_name="cases")
+    )
     used = [line(row) for row in review.iter_rows(named=True) if line(row) % 5 > 1]
     lines, more = table.read_text().splitlines(), cases.read_text().splitlines()[1:]
     joined = tmp_path / "joined.csv"

@@ -64,13 +64,15 @@ def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
 def test_the_default_tries_few_machines_and_says_what_they_cost(tmp_path, table):
     facts, path = fitted(tmp_path, table)
     costs = facts["least_cross_validated_mean_cost_of_each_machine"]
-    assert list(costs) == ["svm", "laplacian"]
-    assert facts["machine"] == min(costs, key=costs.get)
-    alone = {name: fitted(tmp_path, table, "--machine", name)[0] for name in costs}
+    assert list(costs) == ["svm", "laplacian", "average"]
+    assert facts["machine"] == "average of svm and laplacian"
+    assert 0.0 < facts["held_out_reject_rate"] < 1.0
+    assert facts["svm"]["gamma"] > 0.0
+    alone = {name: fitted(tmp_path, table, "--machine", name)[0] for name in ("svm", "laplacian")}
     for name, own in alone.items():
         assert own["cross_validated_mean_cost"] >= costs[name] - 1e-12
     shown = run("fit", table, *COSTS, "-o", path, "--force").stdout
-    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}" in shown
+    assert f"svm {costs['svm']:.4g}, laplacian {costs['laplacian']:.4g}, average {costs['average']:.4g}" in shown
     both = fitted(tmp_path, table, "--Cs", "0.5", "--gamma", 0.25)[0]  # options of the svm alone
     assert both["machine"] == "svm"
     assert both["gamma"] == 0.25
@@ -154,10 +156,16 @@ class TestCompare:
         result = run("compare", table, *COSTS, "--folds", 2, "--machine", "boosting,best", "--json")
         assert {rule["rule"] for rule in json.loads(result.stdout)["rules"]} == {"boosting, Chow", "best machine"}
 
+    def test_what_fit_would_write_takes_part(self, table):
+        result = run("compare", table, *COSTS, "--folds", 2, "--machine", "auto,laplacian", "--json")
+        assert result.exit_code == 0, result.output
+        assert {rule["rule"] for rule in json.loads(result.stdout)["rules"]} == {"auto", "double hinge, laplacian"}
+
     def test_an_unknown_machine_is_named(self, table):
         result = run("compare", table, *COSTS, "--machine", "svm,tree")
         assert result.exit_code == 2
-        assert "'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, linear, best" in said(result)
+        known = "svm, laplacian, logistic, forest, boosting, linear, best, auto"
+        assert f"'svm,tree': 'tree' must be one of {known}" in said(result)
 
     def test_few_rows_are_enough_for_machines_and_an_error_in_words_for_the_rules_of_the_papers(self, tmp_path):
         data = write_table(tmp_path / "data.csv", rows=12)

@@ -98,7 +98,8 @@ def test_the_machine_is_fitted_on_all_rows_as_without_a_guard(files, model, tmp_
 def test_fit_says_what_the_guard_promises(files, tmp_path):
     facts = json.loads(run("fit", files / "old.csv", *FIXED, "-o", tmp_path / "m", "--json").stdout)
     assert (facts["largest_share_rejected_as_novel"], facts["rows_that_calibrated_it"]) == (0.01, 199)
-    assert facts["verdict"]["sentence"].endswith("Of new rows like these, at most 1 % are rejected as novel.")
+    words = "Of new rows like these, at most 1 % are rejected as novel, the default share."
+    assert facts["verdict"]["sentence"].endswith(words)
     assert facts["warnings"] == []
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,9 @@ def reviewed(tmp_path, model, cases, *options, name="review.csv"):
         "predict", model, cases, "-o", tmp_path / "answers.csv", "--review", path, "--force", "--json", *options
     )
     assert result.exit_code == 0, result.stderr
-    table = pl.read_csv(path, infer_schema=False) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    table = (
+        pl.read_csv(path, infer_schema_length=0) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    )
     answers = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
     return table, answers, json.loads(result.stdout)
 
@@ -174,7 +177,7 @@ def test_mistakes_end_in_one_sentence_with_the_way_out(tmp_path, model, cases, m
     monkeypatch.chdir(tmp_path)
     result = run("predict", model, cases, "-o", "a.csv", *options)
     assert result.exit_code in (2, 3)
-    assert words in result.stderr
+    assert re.search(words, result.stderr)
     assert "Traceback" not in result.stderr
     assert not list(tmp_path.glob("r.*"))
 

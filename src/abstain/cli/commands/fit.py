@@ -54,4 +54,4 @@ def fit(table: TrainingTable, costs: Any, given: Given, client: Any = None) -> d
     model, facts = budgeted(table, given) if asked else trained(table, costs, given, client)
     with writing(given.output, force=given.force) as file:
         write_model(model, file)
-    return facts_of(table, model, given.output, facts)
+    return facts_of(table, model, given, facts)

@@ -25,6 +25,7 @@ from abstain.cli.training.training import OWN, fitted, fitted_pipeline, folds_fo
 from abstain.costs.costs import Costs
 from abstain.estimators.fitting.splitting import held_out_rows
 from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.fitted_rejector import labels_for
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.estimators.unwrap import unguarded
@@ -129,7 +130,7 @@ def _classifier(table: TrainingTable, given: Given, folds: int = 0) -> Any:
         seconds = None if given.time_limit is None else given.time_limit / fits
         return own_machine(table, None, plain.but(time_limit=seconds))
     found = searched(table, ERRORS, plain)[0][-1]
-    if isinstance(found, RejectSVC):  # the search of "best", at what it chose
+    if isinstance(found, RejectSVCCV):  # the search of "best", at what it chose
         return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_, kernel=found.kernel_)
     return clone(found.estimator)
 

@@ -1,4 +1,12 @@
-"""``--novelty``: the guard that `fit` puts before a machine, and what it says about it."""
+"""``--novelty``: the guard that `fit` puts before a machine, and what it says about it.
+
+Without the option the share of rows like the training rows that it rejects is ::
+
+    rate = min(0.01, 0.02 c / (r - c)),    rounded down to a multiple of 1 / (m + 1), and at least that
+
+with the cross-validated mean cost c of the machine, the mean cost r of handing on a training row and m calibration
+rows: false alarms add about rate (r - c) to the mean cost. A machine of unknown cost keeps 0.01.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +14,22 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
+from abstain.comparison.judges import Judge
 from abstain.estimators.novelty.guard_rows import calibration_size
+from abstain.estimators.novelty.guarded import novel_action
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.rules.tuning.class_error import rows_needed
+
+MEAN_COST = "cross-validated mean cost"
+WITH_GUARD = f"{MEAN_COST} with the guard"
+ADDED = 0.02  # of the machine's mean cost: what false alarms may add, where no rate is stated
 
 
 @dataclass(frozen=True)
@@ -30,6 +46,11 @@ class GuardPlan:
 
     rate: float
     seed: int = 0
+
+    @property
+    def stated(self) -> bool:
+        """Whether the rate was stated."""
+        return self.rate is not DEFAULT_RATE
 
     def around(self, model: Any) -> NoveltyRejector:
         """The model with a guard, not fitted."""
@@ -88,15 +109,46 @@ def _no_guard(table: TrainingTable, costs: Any) -> str:
     return ""
 
 
-def guard_facts(table: TrainingTable, model: Any) -> tuple[dict[str, Any], str, list[str]]:
-    """Facts about the guard of a fitted model, a sentence, and warnings."""
+def alarm_cost(model: Any, cost: float, judge: Judge) -> float:
+    """Return what false alarms of the guard add to the mean cost of the machine; they are fewer if nobody set the rate.
+
+    The calibration rows stay those of the default rate.
+    """
     guard = getattr(model, "guard_", None)
-    if guard is None:
+    if guard is None or not guard.acts:
+        return 0.0
+    handed_on = judge.costs.of(judge.code, np.full(len(judge.code), novel_action(model.rule_))).mean()
+    more = max(float(handed_on) - cost, 0.0)
+    if model.rate is DEFAULT_RATE and (rate := affordable_rate(cost, more, guard.m)) < guard.rate:
+        model.set_params(rate=rate, calibration_size=guard.m)
+        guard = replace(guard, rate=rate)
+        model._fitted_ = replace(model._fitted_, guard=guard)
+    return guard.rate * more
+
+
+def affordable_rate(cost: float, more: float, m: int, added: float = ADDED) -> float:
+    """Return the rate at which false alarms add this share of the cost, each `more`; at most 0.01, at least 1/(m+1)."""
+    k = int((m + 1) * (added * cost / more)) if added * cost < DEFAULT_RATE * more else None
+    return DEFAULT_RATE if k is None else max(k, 1) / (m + 1)
+
+
+def guard_facts(
+    table: TrainingTable, model: Any, plan: GuardPlan | None, own: dict[str, Any]
+) -> tuple[dict[str, Any], str, list[str]]:
+    """Facts about the guard of a fitted model, a sentence, and warnings; `own` are the facts about the machine."""
+    guard = getattr(model, "guard_", None)
+    if guard is None or plan is None:
         return {"largest share rejected as novel": None, "rows that calibrated it": None}, "", []
     facts = {"largest share rejected as novel": guard.rate, "rows that calibrated it": guard.m}
     if guard.acts:
-        share = f"{100 * guard.rate:.3g} %"
-        return facts, f"Of new rows like these, at most {share} are rejected as novel.", []
+        share, cost = f"{100 * guard.rate:.2g} %", own.get(WITH_GUARD)
+        why = "as stated" if plan.stated else "the default share"
+        if guard.rate < plan.rate:
+            why = f"fewer than the default share of {100 * plan.rate:g} %, which would cost more"
+            if guard.rate * (guard.m + 1) < 2.0:
+                why = f"the smallest share that {guard.m} calibration rows allow"
+        alarms = "" if cost is None else f"; false alarms add about {cost - own[MEAN_COST]:.2g} to the mean cost"
+        return facts, f"Of new rows like these, at most {share} are rejected as novel, {why}{alarms}.", []
     needed = f"{2 * rows_needed(guard.rate)}{'' if table.groups is None else ' in many groups'}"
     warning = (
         f"{table.path} has {len(table.y)} rows, too few to reject rows unlike them, which needs {needed}; such rows "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from abstain.candidates.machines import AUTO, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
+from abstain.candidates.machines import AUTO, AVERAGE, BEST, CHOICES, NAMES, NOTHING, SVM, auto_machines
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.exit_codes import UsageError, meant
@@ -17,6 +17,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB
 from abstain.cli.training.cluster import fitting, spread
+from abstain.cli.training.guarding import MEAN_COST, WITH_GUARD, alarm_cost
 from abstain.cli.training.training import (
     LINEAR,
     OWN,
@@ -49,8 +50,8 @@ def checked_machine(given: Given) -> Given:
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
-    """Return the machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
-    given, names = [name.strip() for name in text.split(",")], (*NAMES, LINEAR, BEST)
+    """Return the machines of `compare`, from a list with commas; "all" stands for those of `NAMES`."""
+    given, names = [name.strip() for name in text.split(",")], (*CHOICES, LINEAR, BEST, AUTO)
     if unknown := [name for name in given if name not in (*names, ALL)]:
         known = ", ".join(names)
         raise UsageError(
@@ -73,7 +74,7 @@ def trained(table: TrainingTable, costs: Any, given: Given, client: Any = None) 
             model = fitted_pipeline(rows, own_machine(table, costs, given), given.guard)
         return model, machine_facts(unguarded(model)[-1]) | _expected(table, costs, model)
     model, choice = searched(table, costs, given)
-    return model, _facts(table, costs, unguarded(model)[-1], choice)
+    return model, _facts(table, costs, model, choice)
 
 
 def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choice]:
@@ -101,16 +102,19 @@ def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choic
     return model, search.choice_
 
 
-def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
+def _facts(table: TrainingTable, costs: Any, model: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
+    final = unguarded(model)[-1]
     facts = machine_facts(getattr(final, "estimator_", final))  # a time limit may have left it with fewer trees
     if len(choice.trials) > 1:
         facts |= {
             "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
             "how to read them": "each is the least of all parameters tried, so they are optimistic; the next line is "
-            "the cost of rows that the choice has not seen",
+            "the cost of rows that the choice has not seen"
+            + ("; an average is taken without comparing it" if choice.chosen.name == AVERAGE else ""),
         }
-    facts |= _compared_with_none(table, costs, choice.cost, getattr(final, "cv_reject_rate_", math.nan))
+    rejected = getattr(final, "cv_reject_rate_", choice.chosen.rejected)
+    facts |= _compared_with_none(table, costs, model, choice.cost, rejected)
     return facts | ({"warnings": []} if choice.chosen.name == NOTHING else {})  # which was asked for
 
 
@@ -134,12 +138,12 @@ def _expected(table: TrainingTable, costs: Any, model: Any) -> dict[str, Any]:
     machine = unguarded(model)[-1]
     if not hasattr(machine, "best_score_"):
         return _trained_on(table, model)
-    return _compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
+    return _compared_with_none(table, costs, model, -machine.best_score_, machine.cv_reject_rate_)
 
 
-def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected: float) -> dict[str, Any]:
-    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
-    known: dict[str, Any] = {"cross-validated mean cost": cost}
+def _compared_with_none(table: TrainingTable, costs: Any, model: Any, cost: float, rejected: float) -> dict[str, Any]:
+    """The cost of held-out rows that the choice has not seen, and of a guard, against doing the same with every row."""
+    known: dict[str, Any] = {MEAN_COST: cost}
     known |= {"held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost):
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
@@ -147,10 +151,14 @@ def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected:
     judge = judge_of(table.y, costs, table.row_costs, table.positive)
     blind = {name: float(paid.mean()) for name, paid in judge.blind(np.arange(len(table.y))).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
+    alone, cost, guarded = f"{cost:.4g} each", cost + alarm_cost(model, cost, judge), hasattr(model, "guard_")
+    known |= {WITH_GUARD: cost} if guarded else {}
+    if guarded:
+        alone += f", {cost:.4g} with false alarms of the guard"
     nothing = cost >= other_cost
     accepted = f"If {other} is acceptable, no model is needed: --machine {NOTHING} reads no column. " if nothing else ""
     sentence = (
-        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
+        f"Held-out rows, which the choice has not seen, cost {alone}; {other}, the cheapest way without a "
         f"machine, costs {other_cost:.4g}. {accepted}{_next(table)}"
     )
     found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)

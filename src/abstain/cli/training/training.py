@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
-from abstain.candidates.machines import AUTO, BEST, LAPLACIAN, SVM, SVMS, machine_of
+from abstain.candidates.average import MachineAverage, machine_of
+from abstain.candidates.machines import AUTO, BEST, LAPLACIAN, SVM, SVMS
 from abstain.cli.exit_codes import DataError, UsageError, meant
 from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.models import FittedModel
@@ -129,7 +129,10 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
 def machine_facts(machine: Any) -> dict[str, Any]:
     """Facts about a fitted machine, of ours or of another kind."""
     if (found := machine_of(machine)) is not None:
-        return {"machine": found[0], **found[1]}
+        parts = machine.parts if isinstance(machine, MachineAverage) else {}
+        each = {name: machine_facts(part) for name, part in parts.items()}
+        own = {name: {fact: one for fact, one in facts.items() if fact != "machine"} for name, facts in each.items()}
+        return {"machine": found[0], **found[1], **own}
     linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
     kernel = SVM if getattr(machine, "kernel_", machine.kernel) != LAPLACIAN else LAPLACIAN
     facts = {"machine": LINEAR if linear else kernel, "C": getattr(machine, f"C{suffix}")}
@@ -140,12 +143,12 @@ def machine_facts(machine: Any) -> dict[str, Any]:
     return facts | {"status": machine.status_, "duality gap": machine.duality_gap_}
 
 
-def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) -> dict[str, Any]:
+def facts_of(table: TrainingTable, model: Any, given: Given, own: dict[str, Any]) -> dict[str, Any]:
     """Facts about a trained model; `own` are those of its machine, with a verdict and warnings."""
-    guard, sentence, warned = guard_facts(table, model)
+    guard, sentence, warned = guard_facts(table, model, given.guard, own)
     verdict = own["verdict"] | {"sentence": f"{own['verdict']['sentence']} {sentence}".rstrip()}
     return {
-        "model": str(path),
+        "model": str(given.output),
         "rows": len(table.y),
         "unlabelled rows left out": table.left_out or None,
         "numeric columns": len(table.numeric),

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -19,10 +18,11 @@ from abstain.compressed import checked_rows
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
+from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 from abstain.estimators.fitting.decide import fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, checked_first, with_parameters
-from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.progress import FitTask
 from abstain.kernels import Kernel
 from abstain.labels import Labels, two_classes
 from abstain.losses.step_loss import StepLoss
@@ -36,7 +36,7 @@ SHARED = ("C", "kernel", "degree", "gamma", "coef0", "max_iter", "time_limit", "
 
 
 @with_parameters
-class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Support vector classifier whose reject band is found together with its hyperplane.
 
     The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and,
@@ -260,8 +260,9 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             raise AttributeError('lower_bound_ exists with solver="dual" or lower_bound=True only.')
         return float(bound)
 
-    eps_ = fitted("rule.thresholds.upper", "Half the width of the reject band on the score.")
-    objective_ = fitted("objective", "F.")
-    training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
-    status_ = fitted("status", "How the solver ended.")
-    n_iter_ = fitted("iterations", "The number of solver steps.")
+    thresholds_ = fitted[Thresholds]("rule.thresholds", "``Thresholds(-eps_, eps_)``.")
+    eps_ = fitted[float]("rule.thresholds.upper", "Half the width of the reject band on the score.")
+    objective_ = fitted[float]("objective", "F.")
+    training_risk_ = fitted[float]("training_risk", "The mean cost of the decisions on the training rows.")
+    status_ = fitted[str]("status", "How the solver ended.")
+    n_iter_ = fitted[int]("iterations", "The number of solver steps.")

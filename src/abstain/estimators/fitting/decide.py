@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import computed, is_dask, mean_price
+from abstain.costs.cuts import Levels, Thresholds
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import Proof, warning_text
 from abstain.estimators.fitting.lazy import applied, lazy_score
 from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.tags import ClassTagsMixin
+from abstain.machines.machine import Machine
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +46,24 @@ class Fitted:
     rule: Rule
 
 
-def fitted(path: str, doc: str) -> Any:
-    """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
-    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)  # noqa: SLF001 (its own)
+class read(property, Generic[T_co]):  # noqa: N801 (as property)
+    """A read-only attribute that is read from others, such as "estimator_.coef_", with its type."""
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(lambda estimator: read_only(attrgetter(path)(estimator)), doc=doc)
+        self.__doc__ = doc
+
+    if TYPE_CHECKING:
+
+        def __get__(self, estimator: Any, kind: type | None = None, /) -> T_co: ...  # type: ignore[override]
+        def __set__(self, estimator: Any, value: Never, /) -> None: ...
+
+
+class fitted(read[T_co]):  # noqa: N801
+    """A read-only attribute of an estimator: an attribute of its fitted value, such as "proof.gap"."""
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(f"_now.{path}", doc)
 
 
 def read_only(value: Any) -> Any:
@@ -84,7 +103,11 @@ class FittedMixin:
             check_is_fitted(self)  # an error
         return self._fitted_
 
-    machine_ = fitted("machine", "What scores rows.")
+    machine_ = fitted[Machine]("machine", "What scores rows.")
+
+    if TYPE_CHECKING:  # stored by scikit-learn's check of X
+        n_features_in_ = read[int]("n_features_in_", "The number of features.")
+        feature_names_in_ = read[NDArray[Any]]("feature_names_in_", "The names of the features, if they have names.")
 
 
 class ProvenMixin(FittedMixin):
@@ -98,12 +121,12 @@ class ProvenMixin(FittedMixin):
         if text := warning_text(fitted.proof, self, by_gap=self._by_gap):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
-    proof_: Proof = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    objective_: float = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_: float = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
-    duality_gap_: float = fitted("proof.gap", "The primal minus the dual value, relative to the primal value.")
-    status_: str = fitted("proof.status", "How the solver ended.")
-    n_iter_: int = fitted("proof.iterations", "The number of iterations of the solver.")
+    proof_ = fitted[Proof]("proof", "How good the solution is: objectives, gap, violation and status.")
+    objective_ = fitted[float]("proof.objective", "The primal value of the training problem.")
+    dual_objective_ = fitted[float]("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_ = fitted[float]("proof.gap", "The primal minus the dual value, relative to the primal value.")
+    status_ = fitted[str]("proof.status", "How the solver ended.")
+    n_iter_ = fitted[int]("proof.iterations", "The number of iterations of the solver.")
 
 
 def _tells_probabilities(estimator: Any) -> bool:
@@ -134,10 +157,12 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
     ) -> NDArray[np.float64] | None:
         return None
 
-    rule_: Rule = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
-    classes_: NDArray[Any] = fitted("rule.labels.classes", "The classes, sorted.")
-    reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
-    thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
+    rule_ = fitted[Rule]("rule", "What turns scores into decisions: labels, costs and cuts.")
+    classes_ = fitted[NDArray[Any]]("rule.labels.classes", "The classes, sorted.")
+    reject_label_ = fitted[str | float | None]("rule.labels.reject_label", "The label of a rejected row.")
+    thresholds_ = fitted[Thresholds | Levels | NDArray[np.float64]](
+        "rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``."
+    )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row, oriented to ``classes_[1]``: a score above the upper of `thresholds_` means that class.

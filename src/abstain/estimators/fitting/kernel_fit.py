@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.compressed import checked_rows
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, read_only
+from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, fitted, read_only
 from abstain.estimators.fitting.pair_fit import Fits, fitted_classes, fitted_pairs
 from abstain.estimators.fitting.solving import Posed, solved
 from abstain.estimators.fitting.training import Training
@@ -183,7 +183,7 @@ class ExpansionMixin(FittedMixin):
         return read_only(self._expansion("support_").support)
 
     @property
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> NDArray[np.float64] | csr_array:
         """The support vectors; empty for a precomputed kernel."""
         return read_only(self._expansion("support_vectors_").vectors)
 
@@ -211,6 +211,9 @@ class ExpansionMixin(FittedMixin):
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
         return read_only(np.atleast_2d(linear.weights))
+
+
+    machine_ = fitted[KernelMachine | LinearMachine]("machine", "What scores rows.")
 
 
 class KernelRowsMixin(ExpansionMixin, RejectMixin, ProvenMixin):

@@ -11,13 +11,19 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 
+from abstain.costs.table import CostTable
+
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
-# keeps a method where a check of the estimator holds; its type is kept
-where: Callable[[Callable[[Any], bool]], Callable[[Method], Method]] = available_if
+
+
+def where(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Keep a method where a check of the estimator holds; its type is kept."""
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
 
 
 def checked_first(*, nested: bool = False) -> Callable[[Method], Method]:
@@ -118,7 +124,7 @@ class KernelParameters(SolverParameters):
 class CostParameters(SolverParameters):
     """What decisions cost, and what the labels mean."""
 
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     pos_label: Any = None
     reject_label: Any = "auto"

@@ -11,16 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Used where scikit-learn has no callbacks: the estimator then has no `set_callbacks`."""
-
-
-__all__ = ["CallbackSupportMixin", "FitTask", "FitsLine", "Pace", "SearchLine"]
-
 QUIET_SECONDS = 2.0
 
 

@@ -18,6 +18,7 @@ class ClassTagsMixin:
             or not (isinstance(rule, str) and rule == "chow")
             or (given("method") == "roc" and budget is not None)
             or tuple in (type(budget), type(given("max_error")))
+            or (isinstance(rates := given("class_error"), dict) and len(rates) == 2)  # which names every class
         ):
             tags.classifier_tags.multi_class = False
         return tags

@@ -11,25 +11,30 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.sparse import csr_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.arguments import is_dask, refuse_dask_frame
 from abstain.compressed import checked_rows
+from abstain.costs.table import CostTable
+from abstain.dual.proof import Proof
+from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, checked_first, with_parameters
-from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
 from abstain.estimators.linear.linear_fit import linear_machines
 from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machines
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton
 
 
 @with_parameters
 class LinearRejectSVC(
-    RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator  # type: ignore[misc]
+    RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator
 ):
     """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
@@ -144,7 +149,7 @@ class LinearRejectSVC(
     rule = "chow"
     _by_gap = True
 
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     C: float = 1.0
     kernel: str = "linear"
@@ -241,7 +246,7 @@ class LinearRejectSVC(
         return read_only(np.atleast_2d(machine.weights))
 
     @property
-    def landmarks_(self) -> Any:
+    def landmarks_(self) -> NDArray[np.float64] | csr_array:
         """The landmarks of a low-rank kernel machine, shape (at most n_components, n_features)."""
         machine = self._now.machine
         if not hasattr(machine, "vectors"):
@@ -253,4 +258,5 @@ class LinearRejectSVC(
         """The bias of each machine."""
         return read_only(np.atleast_1d(self._now.machine.intercept))
 
-    proofs_ = fitted("proofs", "The proofs of all machines.")
+    machine_ = fitted[LinearMachine | KernelMachine]("machine", "What scores rows.")
+    proofs_ = fitted[tuple[Proof, ...]]("proofs", "The proofs of all machines.")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.training import Training
@@ -87,7 +88,7 @@ class LinearRejectSVCCV(SearchMixin, LinearRejectSVC):  # type: ignore[misc] # i
     _fitted_kind = FittedLinearSearch
     _linear = True
 
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     C: Any = field(init=False)  # chosen
     kernel: str = field(init=False, default="linear")

@@ -9,6 +9,7 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,11 +167,23 @@ class Calibration:
     choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
         How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
         action in the order of their names. None if every classifier at hand may have seen them. Their sum is less
-        than m if rows of a rare class were needed for the fit.
+        than m if rows of a rare class were needed for the fit. They may be counted when they are first read, and a
+        copy of rows is kept until then.
     """
 
     scores: NDArray[np.float64]
-    choices: NDArray[np.int64] | None = None
+    counts: NDArray[np.int64] | Callable[[], NDArray[np.int64] | None] | None = None
+
+    @property
+    def choices(self) -> NDArray[np.int64] | None:
+        """The counts, which are made when they are first read."""
+        found = self.counts
+        if callable(found):
+            self.__dict__["counts"] = found = found()  # which lets go of the rows
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"scores": self.scores, "counts": self.choices}
 
 
 def _unusual(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
@@ -197,14 +210,31 @@ def _scored(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
     if above <= 0.0 or n < FEW or not isinstance(last, NoveltyDetector):
         return _scored_by(last, _before(detector, X))
     scored, step, unsure = np.full(n, above), AT_ONCE if type(X) is np.ndarray else n, []
+    scaler = _only_scaler(detector, X)
+    scaling = None if scaler is None else (scaler.mean_, scaler.scale_)
     for first in range(0, n, step):
-        rows = _before(detector, X[first : first + step] if step < n else X)
-        at = last.unsure(rows, above)
-        unsure.append((first + at, _safe_indexing(rows, at)))
+        rows = X[first : first + step] if step < n else X
+        rows = rows if scaler is not None else _before(detector, rows)
+        at = last.unsure(rows, above, scaling)
+        some = _safe_indexing(rows, at)
+        unsure.append((first + at, some if scaler is None else _transformed(scaler, some)))
     at, rows = unsure[0] if len(unsure) == 1 else map(np.concatenate, zip(*unsure, strict=True))
     if len(at):
         scored[at] = _scored_by(last, rows)
     return scored
+
+
+def _only_scaler(detector: Any, X: Any) -> Any:
+    """Return the StandardScaler that is all that comes before the last step, if it is no more than its arithmetic."""
+    step: Any = detector[0] if isinstance(detector, Pipeline) and len(detector.steps) == 2 else None
+    whole = _is_arithmetic(step, X) and step.with_mean and step.with_std
+    return step if whole and not hasattr(step, "feature_names_in_") else None
+
+
+def _is_arithmetic(step: Any, rows: Any) -> bool:
+    """Whether a StandardScaler can take the rows without its checks, which take longer than its arithmetic."""
+    plain = type(step) is StandardScaler and type(rows) is np.ndarray and rows.dtype == np.float64
+    return plain and rows.ndim == 2 and rows.shape[1] == step.n_features_in_
 
 
 def _before(detector: Any, rows: Any) -> Any:
@@ -233,11 +263,9 @@ def _scored_by(last: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _transformed(step: Any, rows: Any) -> Any:
-    """Return the rows after a transformer; the checks of a StandardScaler take longer than its arithmetic."""
-    if type(step) is not StandardScaler or type(rows) is not np.ndarray or rows.dtype != np.float64:
+    """Return the rows after a transformer."""
+    if not _is_arithmetic(step, rows):
         return step.transform(rows)
-    if rows.ndim != 2 or rows.shape[1] != step.n_features_in_:
-        return step.transform(rows)  # an error
     rows = rows - (step.mean_ if step.with_mean else 0.0)
     if step.with_std:
         rows /= step.scale_

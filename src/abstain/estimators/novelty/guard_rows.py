@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
@@ -37,6 +38,8 @@ from abstain.rules.tuning.class_error import rows_needed
 MOST_DETECTED = 2_000  # rows that the detector learns from: twice as many found no more on three sets, half found less
 ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
 LAST_FIT = 0.25  # of the time limit of a search is for the fit at its end
+FEW = 0.02  # the classifier may do without this share of the rows
+KEPT = 5_000_000  # cells of a table of which a copy is kept for the witness, at most
 RARE = 10  # a class that would keep fewer rows than this in training keeps all
 
 
@@ -137,17 +140,18 @@ class Table:
         """Return some of the rows and their labels."""
         return _safe_indexing(self.X, at), _safe_indexing(self.y, at)
 
-    def fitted(self, estimator: Any, at: NDArray[np.intp] | None) -> Any:
-        """Fit the estimator on these rows, or on all, with the arguments that it takes."""
-        if at is None:
-            return estimator.fit(self.X, self.y, **self.parameters)
-        taken = {name: value for name, value in self.parameters.items() if _takes(estimator, name)}
-        return estimator.fit(*self.rows(at), **{name: _safe_indexing(value, at) for name, value in taken.items()})
+    def taken(self, at: NDArray[np.intp]) -> Table:
+        """Return a table of some of the rows."""
+        return Table(*self.rows(at), {name: _safe_indexing(value, at) for name, value in self.parameters.items()})
 
-    def row_costs(self, at: NDArray[np.intp]) -> Any:
-        """Return the costs of these rows, if rows have costs."""
-        found = (value for name, value in self.parameters.items() if name.endswith("row_costs"))
-        return next((_safe_indexing(value, at) for value in found), None)
+    def fitted(self, estimator: Any) -> Any:
+        """Fit the estimator on the rows."""
+        return estimator.fit(self.X, self.y, **self.parameters)
+
+    @property
+    def row_costs(self) -> Any:
+        """The costs of the rows, if rows have costs."""
+        return next((value for name, value in self.parameters.items() if name.endswith("row_costs")), None)
 
 
 def _takes(estimator: Any, name: str) -> bool:
@@ -190,37 +194,42 @@ def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
     return made
 
 
-def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> NDArray[np.int64] | None:
+def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> Any:
     """Count the decisions on calibration rows by the classifier, or by a witness if it was fitted on them too.
 
     None if there are no such rows, if the witness cannot be fitted, such as a search that needs more rows, or if it
     does not show what the classifier decides: where a choice is made more or less often by a larger share of these rows
-    than the share of all rows that the witness lacks.
+    than the share of all rows that the witness lacks. A witness is fitted when its counts are first read, on a copy of
+    the rows, unless the copy would be large; what returns the counts is returned then.
     """
-    X, _ = table.rows(rows.held_out)
-    row_costs = table.row_costs(rows.held_out)
     if not len(rows.held_out):
         return None
-    try:
-        own = now.counted(now.decided(X, row_costs))
-        if not refitted:
-            return own
-        choices = now.counted(_by_witness(now, table, rows, X, row_costs))
-    except (TypeError, ValueError):
-        return None
-    lacking = len(rows.calibration) / (len(rows.training) + len(rows.held_out))
-    return choices if np.abs(own - choices).max() <= lacking * len(rows.held_out) else None
+    unseen, lacking = table.taken(rows.held_out), len(rows.calibration) / (len(rows.training) + len(rows.held_out))
+    learned, config = table.taken(rows.training) if refitted else None, get_config()
+
+    def counts() -> NDArray[np.int64] | None:
+        try:
+            with config_context(**config):
+                own = now.counted(now.decided(unseen.X, unseen.row_costs))
+                choices = own if learned is None else now.counted(_by_witness(now, learned, unseen))
+        except (TypeError, ValueError):
+            return None
+        return choices if np.abs(own - choices).max() <= lacking * len(rows.held_out) else None
+
+    return counts if refitted and np.prod(np.shape(table.X)) <= KEPT else counts()
 
 
-def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: Any) -> Any:
+def _by_witness(now: Guarded, learned: Table, unseen: Table) -> Any:
+    plain = unsearched(now.estimator)
+    taken = {name: value for name, value in learned.parameters.items() if _takes(plain, name)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the classifier once more
-        witness = table.fitted(unsearched(now.estimator), rows.training)
+        witness = replace(learned, parameters=taken).fitted(plain)
     if hasattr(final_estimator(witness), "guard_"):
-        return decide(witness, X, row_costs)  # the rule alone does not reject novel rows
+        return decide(witness, unseen.X, unseen.row_costs)  # the rule alone does not reject novel rows
     if not now.is_ours:
-        return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(X)
+        return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(unseen.X)
     method = getattr(final_estimator(now.estimator), "response_method_", "decision_function")
-    score = ResponseMachine(witness, method).score(X)
-    rule = now.rule.for_rows(row_costs, len(score))
+    score = ResponseMachine(witness, method).score(unseen.X)
+    rule = now.rule.for_rows(unseen.row_costs, len(score))
     return rule.decide(score)

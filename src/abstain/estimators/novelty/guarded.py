@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import mean_price, refuse_dask
 from abstain.costs.table import CostTable
+from abstain.dual.proof import Proof
+from abstain.estimators.fitting.bases import Model
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.novelty.guard import Calibration, Guard
+from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import decide, final_estimator
 from abstain.estimators.wrapping import AroundClassifier, where_classifier_has
 from abstain.labels import Labels
@@ -275,7 +278,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         return sorted_scores(classifier, np.asarray(classifier.predict_proba(X)))
 
     @property
-    def proof_(self) -> Any:
+    def proof_(self) -> Proof:
         """How good the classifier's solution is, if it is certified."""
         return final_estimator(self._now.estimator).proof_
 
@@ -284,7 +287,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         model = decider(self._now.estimator) if method == "predict" else self.estimator
         return bool(row_cost_parameters(model, method, ()))
 
-    estimator_ = fitted("estimator", "The fitted classifier.")
-    guard_ = fitted("guard", "The fitted detector and the scores of the calibration rows.")
-    calibration_ = fitted("calibration", "Scores and decisions of the calibration rows.")
-    seen_ = fitted("seen", "What the training rows had in each column.")
+    estimator_ = fitted[Model]("estimator", "The fitted classifier.")
+    guard_ = fitted[Guard]("guard", "The fitted detector and the scores of the calibration rows.")
+    calibration_ = fitted[Calibration]("calibration", "Scores and decisions of the calibration rows.")
+    seen_ = fitted[SeenColumns | None]("seen", "What the training rows had in each column.")

@@ -14,11 +14,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from abstain.arguments import refuse_lazy
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.novelty.detectors import fitted_detector
 from abstain.estimators.novelty.guard import Calibration, Guard
-from abstain.estimators.novelty.guard_rows import GuardRows, Table, calibration_size, decisions_on_unseen
+from abstain.estimators.novelty.guard_rows import FEW, GuardRows, Table, calibration_size, decisions_on_unseen
 from abstain.estimators.novelty.guarded import Guarded, GuardedDecisions, in_memory, machine_and_rule
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import final_estimator
@@ -26,7 +27,6 @@ from abstain.labels import label_vector
 from abstain.rules.tuning.class_error import rows_needed
 
 DEFAULT_RATE = float("0.01")  # recognised by identity: another 0.01 is a rate that the user asked for
-FEW = 0.1  # the classifier may do without this share of the rows
 
 
 @with_parameters
@@ -65,8 +65,10 @@ class NoveltyRejector(GuardedDecisions):
         takes no more than three quarters of them. At most 1,000 or ``10 / rate``; with k = 1 at most half.
     refit : {"auto", True, False}, default="auto"
         Whether the classifier is fitted on the calibration rows too; the detector never is. "auto": if they are more
-        than a tenth of all rows. Where it is, a second classifier with the parameters found, fitted without them, shows
-        what it decides on new rows (`calibration_`). False: nothing is fitted twice.
+        than a fiftieth of all rows, by default below 50,000 rows. Where it is, a second classifier with the parameters
+        found, fitted without them, shows what it decides on new rows, when `calibration_.choices` is first read: by
+        `drift`, `save` and pickle. Until then a copy of the rows is kept; of tables of more than 5 million cells `fit`
+        makes it at once. False: nothing is fitted twice.
     reject_label : label, default="auto"
         The label of a rejected row; by default the classifier's, or as in `RejectSVC`.
     random_state : int, RandomState or None, default=None
@@ -182,6 +184,7 @@ class NoveltyRejector(GuardedDecisions):
                 "kernel other than 'precomputed'."
             )
         frozen = isinstance(self.estimator, FrozenEstimator)
+        refuse_lazy(y, "y")
         X, y = indexable(X, y)
         weight, checked, parameters = self._checked_rows(X, sample_weight, groups, fits=not frozen)
         if row_costs is not None:
@@ -195,8 +198,8 @@ class NoveltyRejector(GuardedDecisions):
         table = Table(X, y, {} if frozen else parameters)
         many = len(rows.calibration) > FEW * (len(rows.training) + len(rows.held_out))
         on_all = many if self.refit == "auto" else bool(self.refit)
-        learning = None if on_all else rows.training
-        fitted = self.estimator.estimator if frozen else table.fitted(clone(self.estimator), learning)
+        learned = table if frozen or on_all else table.taken(rows.training)
+        fitted = self.estimator.estimator if frozen else learned.fitted(clone(self.estimator))
         machine, rule = machine_and_rule(fitted, self.reject_label)  # an error before anything else is fitted
         detector = fitted_detector(self.estimator, self.detector, *table.rows(rows.detector), state)
         guard = Guard.calibrated(detector, table.rows(rows.calibration)[0], self.rate, len(rows.detector))
@@ -224,4 +227,3 @@ class NoveltyRejector(GuardedDecisions):
                 raise ValueError(f"{text}; {way}.")
             warnings.warn(f"{text}, so that none will be; {way}.", UserWarning, stacklevel=4)  # past the decorator
         return rows
-

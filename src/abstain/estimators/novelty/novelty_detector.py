@@ -10,14 +10,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 from abstain.compressed import checked_rows
+from abstain.estimators.fitting.bases import BaseEstimator
 from abstain.estimators.fitting.decide import FittedMixin, fitted
 from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM
 
 Array = NDArray[np.float64]
+Scaling = tuple[Array, Array]  # the mean and the scale of each column
 
 FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of
 FAR = 3.0  # standard deviations at which a cell is clipped
@@ -26,6 +27,7 @@ RIDGE = 0.01  # of the mean variance
 OUTER, UPPER = 0.01, 0.2  # shares of the training rows that set the units of a residual and of each of the two parts
 SHORTEST = 0.02  # the mean excess of a part is at least this
 FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
+FARTHEST = 1e6  # standard deviations from 0 of a mean
 LONGEST = math.log(-math.log(FAINTEST))  # the logarithm of a distance that is never reached
 
 
@@ -70,8 +72,8 @@ class Columns:
         shift = np.clip((u - mean) / spread, -FAR, FAR).mean(axis=0)
         return cls(start, floor, mean + shift * spread, spread)
 
-    def standardised(self, X: Array, kind: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
-        """Return z, not clipped, in this precision."""
+    def standardised(self, X: Array) -> Array:
+        """Return z, not clipped."""
         logged = np.flatnonzero(self.floor > 0.0)
         if len(logged):
             columns = np.subtract(X.T, self.origin[:, np.newaxis], order="C")
@@ -81,8 +83,27 @@ class Columns:
             some /= f
             columns[logged] = np.log(above, out=above) + some
             X = columns.T
-        z: NDArray[Any] = (X - self.centre).astype(kind, copy=False)
-        z /= self.spread.astype(kind)
+        z: Array = X - self.centre
+        z /= self.spread
+        return z
+
+    def single(self, X: Array, scaling: Scaling | None) -> NDArray[np.float32]:
+        """Return z in single precision of rows that are scaled first: both are one step if no column has a logarithm.
+
+        (x - mean) / scale, in standard deviations, is (x - mean - scale centre) / (scale spread).
+        """
+        centre, spread = self.centre, self.spread
+        if scaling is not None:
+            mean, scale = scaling
+            centre, spread = mean + scale * centre, scale * spread
+            # farther from 0, the rounding of a mean would count in single precision
+            if (self.floor > 0.0).any() or (np.abs(centre) > FARTHEST * spread).any():
+                return self.single((X - mean) / scale, None)
+        elif (self.floor > 0.0).any():
+            return self.standardised(X).astype(np.float32)
+        z = np.empty(X.shape, dtype=np.float32)
+        np.subtract(X, centre, out=z, casting="same_kind")
+        z /= spread.astype(np.float32)
         return z
 
 
@@ -141,7 +162,7 @@ class FittedDetector:
         """Return the size of the largest residual of each row, and its distance from others."""
         z = self.columns.standardised(X)
         residual = np.abs(self.residuals.T @ z.T).max(axis=0)
-        near = self.one_class.score_samples(z.clip(-FAR, FAR)) if len(z) else np.empty(0)
+        near = self.machine.expansion(z.clip(-FAR, FAR)) if len(z) else np.empty(0)
         return residual, _distance(near, self.machine)
 
     def unusual(self, X: Array) -> Array:
@@ -151,7 +172,7 @@ class FittedDetector:
             v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
-    def unsure(self, X: Array, above: float) -> NDArray[np.intp]:
+    def unsure(self, X: Array, above: float, scaling: Scaling | None) -> NDArray[np.intp]:
         """Return the indices of the rows that may be more unusual than `above`, or hold no finite numbers.
 
         In single precision, with a bound on its rounding, and a bound on the distance by Jensen's inequality: with
@@ -162,7 +183,7 @@ class FittedDetector:
         v = above - 1.0 if above > 1.0 else math.log(above)
         residual_level, far_level = self.units * np.exp(np.minimum(self.excess * v, LONGEST))
         residuals, widest, middle, spread = self._single
-        z = self.columns.standardised(X, np.float32)
+        z = self.columns.single(X, scaling)
         eps = (z.shape[1] + 4) * float(np.finfo(np.float32).eps)
         with np.errstate(invalid="ignore"):  # rows that are no numbers are unsure
             residual = residuals @ z.T  # columns together, for the largest of each row
@@ -187,7 +208,7 @@ def _distance(score: Array, machine: Any) -> Array:
     return np.asarray(np.sqrt(-np.log((score / machine.coef.sum()).clip(FAINTEST, 1.0))))
 
 
-class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
+class NoveltyDetector(FittedMixin, BaseEstimator):
     """Score how unusual a row is: the default detector of `NoveltyRejector`.
 
     ::
@@ -257,14 +278,17 @@ class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
         now: FittedDetector = self._now
         return -now.unusual(checked_rows(self, X, dense=True, reset=False))
 
-    def unsure(self, X: Any, above: float) -> NDArray[np.intp]:
-        """Return the indices of the rows that may have a score below minus `above`; faster than their scores."""
-        return self._now.unsure(np.asarray(X, dtype=np.float64), above)
+    def unsure(self, X: Any, above: float, scaling: Scaling | None = None) -> NDArray[np.intp]:
+        """Return the indices of the rows that may have a score below minus `above`; faster than their scores.
+
+        With a mean and a scale of each column, the rows are scaled by them first.
+        """
+        return self._now.unsure(np.asarray(X, dtype=np.float64), above, scaling)
 
     @staticmethod
     def part() -> OneClassSVM:
         """Return the machine of the second part, not fitted."""
         return OneClassSVM(nu=0.05)
 
-    columns_ = fitted("columns", "The columns in standard deviations.")
-    residuals_ = fitted("residuals", "The matrix that gives the residuals of a row.")
+    columns_ = fitted[Columns]("columns", "The columns in standard deviations.")
+    residuals_ = fitted[NDArray[np.float64]]("residuals", "The matrix that gives the residuals of a row.")

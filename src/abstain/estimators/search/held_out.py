@@ -163,9 +163,7 @@ class HeldOutRows:
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, scores: NDArray[np.float64], splits: Splits, code: NDArray[np.intp], used: NDArray[np.bool_]
-    ) -> Self:
+    def of(cls, scores: NDArray[np.float64], splits: Splits, code: NDArray[np.intp], used: NDArray[np.bool_]) -> Self:
         """Take the test rows of the folds `used` out of scores, (Cs, gammas, test rows of all folds, ...)."""
         fold, row = np.nonzero(splits.tests)
         kept = used[fold]
@@ -201,27 +199,43 @@ class HeldOutRows:
             near[finished, fold] = mean <= ERRORS * error * (1.0 + TIE)
         return near
 
-    def tuned_costs(
-        self, pairs: NDArray[np.intp], pricing: Pricing
-    ) -> tuple[NDArray[np.float64], list[Correction]]:
+    def tuned_costs(self, pairs: NDArray[np.intp], pricing: Pricing) -> tuple[NDArray[np.float64], list[Correction]]:
         """Return the mean cost of these pairs on every fold with the correction of the other folds, and the one of all.
 
         The costs have the shape (pairs, folds), for the folds that are there.
         """
+        final, apart = self._corrections(pairs, pricing)
+        scores, costs = self.scores[pairs], []
+        for fold, read in apart.items():
+            test = self.fold == fold
+            paid = pricing.paid(self.row[test], scores[:, test], read)
+            costs.append(paid @ (self.weight[test] / self.weight[test].sum()))
+        return np.column_stack(costs), final
+
+    def probabilities(self, pair: int, pricing: Pricing, *, tune: bool) -> dict[int, NDArray[np.float64]]:
+        """Return what a pair says of the test rows of each fold, tuned with the correction of the other folds."""
+        _, apart = self._corrections(np.array([pair]), pricing) if tune else ([], {})
+        found = {}
+        for fold in np.unique(self.fold).tolist():
+            read = apart[fold][0] if tune else UNTUNED
+            score = read.scale * self.scores[pair, self.fold == fold] + read.shift
+            found[fold] = read.rule(pricing.rule).readout.probabilities(score)
+        return found
+
+    def _corrections(
+        self, pairs: NDArray[np.intp], pricing: Pricing
+    ) -> tuple[list[Correction], dict[int, list[Correction]]]:
+        """Return the correction of each pair by all rows, and those for each fold, by the rows it does not test."""
         scores, n_rows = self.scores[pairs], len(np.unique(self.row))
         final = corrections(pricing.rule_of(self.row), scores, self.code, n_rows * self.weight)
-        folds = np.unique(self.fold)
-        costs = np.empty((len(pairs), len(folds)))
-        for at, fold in enumerate(folds):
-            test = self.fold == fold
-            train = ~np.isin(self.row, self.row[test])
+        apart = {}
+        for fold in np.unique(self.fold).tolist():
+            train = ~np.isin(self.row, self.row[self.fold == fold])
             weight = self.weight[train] / max(float(self.weight[train].sum()), np.finfo(np.float64).tiny)
             counts = len(np.unique(self.row[train])) * weight
             rule = pricing.rule_of(self.row[train])
-            read = corrections(rule, scores[:, train], self.code[train], counts, final)
-            paid = pricing.paid(self.row[test], scores[:, test], read)
-            costs[:, at] = paid @ (self.weight[test] / self.weight[test].sum())
-        return costs, final
+            apart[fold] = corrections(rule, scores[:, train], self.code[train], counts, final)
+        return final, apart
 
 
 def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Correction]:

@@ -59,6 +59,7 @@ class SearchMixin:
     """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
+    _on_scored: Any = None  # (grid, pricing, rows) -> None: for the choice among machines, which reads the scores too
     _fitted_kind: ClassVar[type[Searched]]
     _linear: ClassVar[bool]
     _fits: Any  # (training, gammas, until) -> what makes the fits of the search
@@ -145,7 +146,10 @@ class SearchMixin:
         grid, last = replace(grid_of(Cs, gammas, rounds), kernels=kernels), rounds[-1]
         pricing = Pricing.of(training, last.rows)
         rows = HeldOutRows.of(last.scores, last.splits, pricing.code, np.asarray(last.finished.any(axis=(0, 2))))
-        return placed(grid, pricing, rows, tune=self.cuts == "tuned")
+        grid, correction = placed(grid, pricing, rows, tune=self.cuts == "tuned")
+        if self._on_scored is not None:
+            self._on_scored(grid, pricing, rows)
+        return grid, correction
 
     def _complaint(
         self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
@@ -170,9 +174,9 @@ class SearchMixin:
         """The chosen C."""
         return self._now.grid.best[0]
 
-    best_score_: float = fitted("grid.best_score", "Minus the mean cost, each fold decided by the others' choice.")
-    cv_reject_rate_: float = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
-    cv_results_: dict[str, Any] = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
-    n_splits_: int = fitted("grid.n_splits", "The number of folds.")
-    score_scale_: float = fitted("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
-    score_shift_: float = fitted("shift", "What is added to `score_scale_` times the trained machine's score.")
+    best_score_ = fitted[float]("grid.best_score", "Minus the mean cost, each fold decided by the others' choice.")
+    cv_reject_rate_ = fitted[float]("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
+    cv_results_ = fitted[dict[str, Any]]("grid.results", "The whole search in the form of `GridSearchCV`.")
+    n_splits_ = fitted[int]("grid.n_splits", "The number of folds.")
+    score_scale_ = fitted[float]("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
+    score_shift_ = fitted[float]("shift", "What is added to `score_scale_` times the trained machine's score.")

@@ -11,18 +11,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from abstain.arguments import is_dask, refuse_dask, row_weights, warn_caller
 from abstain.compressed import checked_rows
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, OutlierMixin
 from abstain.estimators.fitting.decide import ProvenMixin, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, checked_first, with_parameters
-from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import origin_hinge
@@ -55,7 +55,7 @@ class FittedOneClass:
 
 @with_parameters
 class OneClassSVM(
-    ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator  # type: ignore[misc]
+    ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator
 ):
     """Support vector machine of one class: it learns from rows without labels, and scores how usual a row is.
 
@@ -241,7 +241,7 @@ class OneClassSVM(
         """The score below which a row counts as unusual."""
         return -float(self._now.machine.intercept)
 
-    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the larger of them.")
+    duality_gap_ = fitted[float]("proof.gap", "The primal minus the dual value, relative to the larger of them.")
 
 
 def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np.float64]:

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number, refuse_dask
+from abstain.estimators.fitting.bases import BaseEstimator
 from abstain.estimators.fitting.definiteness import is_indefinite
 from abstain.estimators.fitting.training import Training, refuse_row_costs_in
 from abstain.solvers.path import RegularizationPath, follow_path

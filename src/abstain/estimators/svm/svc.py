@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
+from abstain.costs.table import CostTable
 from abstain.dual.problem import set_names
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
 from abstain.estimators.fitting.parameters import (
@@ -21,7 +22,7 @@ from abstain.estimators.fitting.parameters import (
     checked_first,
     with_parameters,
 )
-from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.native import SMO, ActiveSet
@@ -29,7 +30,7 @@ from abstain.solvers.native import SMO, ActiveSet
 
 @with_parameters
 class RejectSVC(
-    KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, KernelParameters, CostParameters, BaseEstimator  # type: ignore[misc]
+    KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, KernelParameters, CostParameters, BaseEstimator
 ):
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
@@ -149,7 +150,7 @@ class RejectSVC(
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     C: float = 1.0
     gamma: float | str = "scale"
@@ -226,4 +227,4 @@ class RejectSVC(
         """The names of the codes in `sets_`."""
         return set_names(self._now.n_knots)
 
-    n_support_ = fitted("n_support", "The number of support vectors of each class.")
+    n_support_ = fitted[NDArray[np.int32]]("n_support", "The number of support vectors of each class.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.kernel_fit import FittedSVC
 from abstain.estimators.fitting.parameters import CONSTRAINTS, with_parameters
 from abstain.estimators.fitting.training import Training
@@ -134,7 +136,7 @@ n_jobs, verbose
         "search": [StrOptions({"auto", "full", "halving"})],
     }
 
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     C: Any = field(init=False)  # chosen, as is gamma
     gamma: Any = field(init=False)
@@ -155,6 +157,6 @@ n_jobs, verbose
         return self._now.grid.best[1]
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> str | Callable[..., Any]:
         """The chosen kernel, or the parameter `kernel`."""
         return self._now.grid.kernel or self.kernel

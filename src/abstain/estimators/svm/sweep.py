@@ -13,7 +13,6 @@ from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.training import Training, check_costs, refuse_row_costs_in
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.margin_loss import MarginLoss
-from abstain.machines.kernel_machine import KernelMachine
 
 
 def reject_price_sweep(
@@ -80,7 +79,7 @@ def reject_price_sweep(
     return machines
 
 
-def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
+def _carried_over(machine: Any, before: Training, now: Training, C: float) -> NDArray[np.float64]:
     """Return coefficients for the new loss that keep every row in its set, at the same relative position.
 
     ::

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import computed, is_dask, row_weights
+from abstain.estimators.fitting.bases import Model
 from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.fitting.lazy import applied, lazy_rows
-from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.training import fit_labels
-from abstain.estimators.wrapping import AroundClassifier, has_probabilities, inner_classifier, where_classifier_has
+from abstain.estimators.wrapping import AroundClassifier, has_probabilities, where_classifier_has
 from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
@@ -82,6 +82,8 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     """Decisions of an estimator around a classifier whose `fit` sets `_fitted_`, a `Tuned`."""
 
     _uses_metadata: ClassVar[bool] = True
+    confidence: float
+    pos_label: Any
 
     def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
         machine: ResponseMachine = fitted.machine
@@ -119,7 +121,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         cuts = np.array([*bound.cuts.values()])
         return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
-    @where(lambda around: has_probabilities(inner_classifier(around)))
+    @where_classifier_has("predict_proba", has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
         return _probabilities("predict_proba", self._now.machine.classifier, X)
@@ -185,10 +187,13 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
         return other
 
-    method_: str = fitted("method", 'The method that placed the thresholds; not "auto".')
-    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
-    response_method_: str = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
-    certificate_ = fitted("error_bound", "For `max_error` and `class_error`: the bound, and what it rests on.")
+    method_ = fitted[str]("method", 'The method that placed the thresholds; not "auto".')
+    estimator_ = fitted[Model]("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
+    response_method_ = fitted[str]("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
+    certificate_ = fitted[ErrorBound | ClassErrorBound | None](
+        "error_bound", "For `max_error` and `class_error`: the bound, and what it rests on."
+    )
+    machine_ = fitted[Around]("machine", "What scores rows: the classifier, or one for each fold.")
 
 
 def _probabilities(method: str, classifier: Any, X: Any) -> Any:

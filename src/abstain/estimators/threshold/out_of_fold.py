@@ -22,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from abstain.estimators.fitting.splitting import Groups, held_out_rows, parts_of, splitter
 from abstain.estimators.threshold.fitted_rejector import Tuned, tuned
+from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.wrapping import has_probabilities
 from abstain.labels import NO_CLASS, Labels
 from abstain.machines.cross_machine import ClassCalibration, CrossMachine
@@ -75,6 +76,14 @@ def refuse_unused(settings: Any, promise: str) -> None:
             'cv="prefit" and FrozenEstimator have one classifier, and conformal="cross" one for each fold; leave one '
             "out."
         )
+    if settings.calibration_size is not None and (cross or is_prefit(settings)):
+        rows = "each row of its fold" if cross else "all rows given to fit"
+        raise ValueError(f"calibration_size has no effect here, where {rows} calibrates the classifier; leave it out.")
+    if not is_prefit(settings) and isinstance(final_estimator(settings.estimator), FrozenEstimator):
+        raise ValueError(
+            "the last step of the Pipeline is frozen, and the steps before it would be fitted: only a part of the rows "
+            f"would serve {promise}. Freeze the whole fitted Pipeline, FrozenEstimator(pipeline)."
+        )
     if not cross and not is_prefit(settings) and not (isinstance(cv, int) and cv == DEFAULT_CV):
         raise ValueError(f"{promise} with cv={cv!r}: {FOLDS}{CROSS if promise == 'class_error' else ''}.")
 
@@ -121,7 +130,7 @@ class Fitting:
             given = clone(given).fit(self.X, self.y, **self.parameters)
         machine, flaw = self._machine(given), "" if prefit else SAME_ROWS
         if machine.classifier is not given:
-            machine.classifier.fit(self.X, self.y, **self.parameters)
+            _fit(machine.classifier, self.X, self.y, None, self.parameters)
             flaw = flaw or SAME_SIGMOID
         if not self.request.needs_rows:
             return tuned(machine, self.request, self.labels, None)
@@ -234,7 +243,16 @@ def _tested(parts: list[tuple[Any, Any]]) -> NDArray[np.intp]:
 
 
 def _fit(classifier: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any]) -> None:
-    """Fit the classifier; the folds of its sigmoid respect the groups, if there is a sigmoid and there are groups."""
+    """Fit the classifier; the folds of its sigmoid, if it has one, have enough rows and respect the groups."""
+    if isinstance(classifier, CalibratedClassifierCV):
+        folds = getattr(classifier.cv, "n_splits", DEFAULT_CV if classifier.cv is None else classifier.cv)
+        label, counts = np.unique(np.asarray(y), return_counts=True)
+        if isinstance(folds, Integral) and counts.min() < folds:
+            raise ValueError(
+                f"the probabilities come from a sigmoid, which is fitted in {folds} folds, and the class "
+                f"{label.tolist()[counts.argmin()]!r} has {counts.min()} rows there; use more of them, a smaller cv, "
+                'or method="symmetric".'
+            )
     if groups is None:
         classifier.fit(X, y, **parameters)
         return

@@ -12,8 +12,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import is_dask, refuse_dask
+from abstain.arguments import is_dask, refuse_dask, refuse_lazy
 from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.parameters import checked_first, with_parameters
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.threshold.fitted_rejector import TunedDecisions, labels_for
@@ -185,7 +186,7 @@ class ThresholdRejector(TunedDecisions):
     """
 
     estimator: Any
-    costs: Any = None
+    costs: CostTable | None = None
     _: KW_ONLY
     reject_rate: Any = None
     max_error: Any = None
@@ -245,6 +246,7 @@ class ThresholdRejector(TunedDecisions):
         if not isinstance(self.estimator, LinearRejectSVC):  # which reads the chunks of a dask array one by one
             some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
             refuse_dask(X, "ThresholdRejector", some)
+        refuse_lazy(y, "y")
         request = Request.of(self, by_row=row_costs is not None)
         if request.promise is not None:
             refuse_unused(self, request.promise)
@@ -260,6 +262,8 @@ class ThresholdRejector(TunedDecisions):
             row_table(row_costs, labels, request.costs, len(code))
         tune = request.needs_rows and not by_class
         weight, groups, parameters = self._checked_rows(X, sample_weight, groups, tune=tune, fits=not prefit)
+        if row_costs is not None and not prefit and getattr(self.estimator, "_fits_row_costs", False):
+            parameters = {**parameters, "row_costs": row_costs}
         if by_class and prefit and weight is not None:
             raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
         if weight is not None and not weight.all() and isinstance(self.cv, Integral) and not (prefit or is_dask(X)):

@@ -136,7 +136,7 @@ def detector_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_featur
     own = schema.beside(arrays, MACHINE)
     schema.fitting(own, OWN, "detector", {"d": n_features})
     one_class = NoveltyDetector.part()
-    one_class._fitted_ = one_class_from(one_class, fields, arrays, n_features)
-    one_class.n_features_in_ = n_features
+    machine = one_class_from(one_class, fields, arrays, n_features)
+    vars(one_class).update(_fitted_=machine, n_features_in_=n_features)
     columns = Columns(*(own[name] for name in COLUMNS))
     return FittedDetector(columns, own["residuals"], one_class, own["units"], own["excess"])

@@ -15,6 +15,7 @@ from abstain import preprocessing as tables
 from abstain.estimators.novelty.guard import TIED, Guard
 from abstain.estimators.unwrap import decide
 from abstain.files.format.errors import no_graph
+from abstain.files.onnx.average import AverageScoring
 from abstain.files.onnx.guard import detector_scoring
 from abstain.files.onnx.rules import by_cost
 from abstain.files.onnx.scores import Scoring, dense
@@ -158,7 +159,9 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     label, score, rejected, *more = session.run([*OUTPUTS, *(() if guard is None else GUARDED)], feeds)
     slack = ROUNDING * _sizes(chain.scoring, rows if pipeline is None else dense(pipeline[:-1].transform(rows)))
     python = np.asarray(decide(estimator, rows).score)
-    apart = np.abs(score - python).reshape(len(score), -1).max(axis=1)
+    averaged = isinstance(chain.scoring, AverageScoring) and score.ndim > 1  # a logarithm near 0 has no digits left
+    apart = np.abs(np.exp(score) - np.exp(python)) if averaged else np.abs(score - python)
+    apart = apart.reshape(len(score), -1).max(axis=1)
     if chain.scoring.is_probability and score.ndim == 1:  # 1 minus a probability near 1 has few digits left
         slack = slack + 4.0 * np.finfo(np.float64).eps * np.exp(np.maximum(np.abs(score), np.abs(python)))
     # the decisions that Python makes by the scores of the graph
@@ -200,8 +203,11 @@ def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(second - first <= ROUNDING * rule.costs.values.max())
 
 
-def _sizes(scoring: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sizes(scoring: Scoring | AverageScoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """The size of the terms whose sum is each row's score, the largest of several; infinite where a vote may flip."""
+    if isinstance(scoring, AverageScoring):
+        each = [one * _sizes(sums, X) for one, (sums, _) in zip(scoring.steepness(), scoring.parts, strict=True)]
+        return np.asarray(np.max(each, axis=0) + 1.0)
     coef, kernel = np.abs(scoring.coef).T, scoring.kernel
     if scoring.centre is not None:
         terms = (np.abs(X) + np.abs(scoring.centre)) @ coef
@@ -228,8 +234,10 @@ def _rows(chain: Chain) -> tuple[Any, dict[str, Any]]:
     return rows, {"X": rows}
 
 
-def _machine_rows(sums: Scoring) -> NDArray[np.float64]:
+def _machine_rows(sums: Scoring | AverageScoring) -> NDArray[np.float64]:
     """Support vectors and points between two of them; for linear machines, points with scores from -3 to 3."""
+    if isinstance(sums, AverageScoring):
+        return np.concatenate([_machine_rows(one)[:: len(sums.parts)] for one, _ in sums.parts])
     rng = np.random.default_rng(0)
     if sums.centre is not None:
         rows = rng.standard_normal((ROWS, sums.coef.shape[1]))

@@ -105,7 +105,7 @@ def _cheapest(rule: Any, score: Value) -> Value:
     """The action of least sum_j P_j cost[j, action], ties to the answers, then to the first: `CostTable.cheapest`."""
     costs = rule.costs
     order = np.argsort(costs.rejecting, kind="stable")
-    expected = _probabilities(rule.readout, score).apply("Gemm", costs.unitless[:, order])
+    expected = probability_nodes(rule.readout, score).apply("Gemm", costs.unitless[:, order])
     unknown = expected.across("ReduceSum").column().apply("IsNaN")  # scores so large that probabilities overflow
     at_worst = costs.hands_on.index(True) if any(costs.hands_on) else order[0]
     return unknown.where(np.int64(at_worst), expected.first("ArgMin").of(order))
@@ -121,7 +121,7 @@ def _by_sets(rule: Any, score: Value) -> Value:
     return one.where(inside.first("ArgMax"), np.int64(len(cuts)))
 
 
-def _probabilities(readout: Any, score: Value) -> Value:
+def probability_nodes(readout: Any, score: Value) -> Value:
     """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
     if isinstance(readout, Softmax):
         return score.apply("Softmax", axis=-1)

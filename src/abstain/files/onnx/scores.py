@@ -99,7 +99,7 @@ class Scoring:
         if len(self.biases) > 1:
             return sums.apply("Softmax", axis=-1).at_least(TINY).apply("Log") if self.is_probability else sums
         score = sums.apply("Squeeze", np.array([1]))
-        return _log_odds(score) if self.is_probability else score
+        return log_odds(*pair(score)) if self.is_probability else score
 
 
 def dense(matrix: Any) -> NDArray[np.float64]:
@@ -107,10 +107,14 @@ def dense(matrix: Any) -> NDArray[np.float64]:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def _log_odds(score: Value) -> Value:
-    """Return what `log_odds` makes of the probabilities 1 / (1 + exp(-score)) and 1 minus that, rounding included."""
+def pair(score: Value) -> tuple[Value, Value]:
+    """Return the probabilities 1 minus 1 / (1 + exp(-score)), and this, rounding included."""
     second = 1.0 / ((-score).apply("Exp") + 1.0)  # not Sigmoid: 1 minus a rounded number where the score is negative
-    first = 1.0 - second
+    return 1.0 - second, second
+
+
+def log_odds(first: Value, second: Value) -> Value:
+    """Return what `log_odds` makes of the probabilities of two classes."""
     p, q = second.at_least(TINY), first.at_least(TINY)
     odds = (p.at_least(q) / p.at_most(q)).apply("Log")
     return (p > q).where(odds, 0.0 - odds)

@@ -14,10 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.candidates.average import MachineAverage
 from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.estimators.unwrap import resampling
 from abstain.files.format.errors import no_graph
+from abstain.files.onnx.average import AverageScoring
 from abstain.files.onnx.check import Inputs, compare
 from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
 from abstain.files.onnx.rules import decision_nodes
@@ -45,7 +48,8 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, \
             NoveltyRejector, or Pipeline of one
         Fitted, with one of the kernels linear, rbf, laplacian, poly and sigmoid. A ThresholdRejector must be around one
-        of the first five, or around LogisticRegression, also with ``method="chow"``. A NoveltyRejector must have its
+        of the first five, or around LogisticRegression, also with ``method="chow"``, or be the average of such machines
+        that `MachineSearch` fits. A NoveltyRejector must have its
         default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
@@ -120,7 +124,7 @@ class Chain:
         Of the classifier behind the guard; the detector has its own.
     decider : estimator
         The NoveltyRejector, or the classifier: it has the rule.
-    scoring : Scoring
+    scoring : Scoring or AverageScoring
         Its score decides.
     """
 
@@ -128,7 +132,7 @@ class Chain:
     guard: Guard | None
     inside: list[Any]
     decider: Any
-    scoring: Scoring
+    scoring: Scoring | AverageScoring
 
     @classmethod
     def of(cls, estimator: Any) -> Chain:
@@ -175,7 +179,7 @@ def _inputs(graph: Graph, chain: Chain) -> Table:
     return table
 
 
-def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
+def _scored(estimator: Any) -> tuple[list[Any], Scoring | AverageScoring]:
     """Return the transformers of the classifier inside an estimator, and the sums whose score decides."""
     machine, what = getattr(estimator, "machine_", None), f"is a {type(estimator).__name__}"
     if type(estimator) is OneClassSVM:
@@ -184,12 +188,17 @@ def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
             f"estimator {what}, which decides on no classes and has no ONNX graph alone; put it in front of a "
             f"classifier, {with_one}."
         )
+    if left := resampling(getattr(estimator, "steps", [])):
+        way_out = "; use scikit-learn's Pipeline of its other fitted steps, which decides the same"
+        raise no_graph(f"is a Pipeline with the step {left[0]!r}, which only resamples training rows", way_out)
     steps: list[Any] = []
     if isinstance(machine, ResponseMachine):
         method = machine.method
         steps, classifier = split(machine.classifier)
         if type(classifier) is LogisticRegression:
             return steps, Scoring.of_logistic(classifier, method)
+        if type(classifier) is MachineAverage:
+            return steps, AverageScoring.of(classifier)
         what = f"{what} around a {type(classifier).__name__}"
         machine = getattr(classifier, "machine_", None) if method == "decision_function" else None
     found = Scoring.of(machine)

@@ -14,7 +14,7 @@ from abstain.files.format.values import from_json, to_json
 
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
 # parameters that are estimators, which have fields of their own
-APART = {"estimator", "detector", "steps", "transformers", "remainder"}
+APART = {"estimator", "estimators", "detector", "steps", "transformers", "remainder"}
 # what parameters were before they existed, where that is not the default
 EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
 GIVEN = "given"  # the parameter `categories`, if it lists them: they are those of the fitted encoder
