@@ -36,7 +36,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would break the environment; compilers still run in parallel
-.PHONY: help env build demo test test-more lint types native-test native-test-threads pytest fuzz lock verify reproduce docs wheel bench clean
+.PHONY: help env build demo test test-more lint types native-test native-test-threads pytest oldest fuzz lock verify reproduce docs wheel release-check bench clean
 
 help: ## show this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
@@ -148,6 +148,12 @@ native-test-threads: $(STAMPS)/tools ## tests of the core's threads under the th
 pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
 	$(PY) $(PYTEST) -m "not long" $(addprefix --ignore=,$(MORE))
 
+oldest: $(STAMPS)/tools ## run the Python tests with the lower bounds of pyproject.toml, in an environment of their own
+	@mkdir -p build && $(PY) requirements/oldest.py > build/oldest.txt
+	$(PYTHON) -m venv --clear build/oldest
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check -r build/oldest.txt .
+	build/oldest/bin/python $(PYTEST) -m "not long" $(addprefix --ignore=,$(MORE)) $(OLDEST)
+
 # The core of the fuzzers, under the sanitizers.
 define build_fuzzed
 @mkdir -p build
@@ -180,6 +186,9 @@ wheel: $(STAMPS)/check ## build the source distribution and the wheel from it, a
 	$(if $(UV),$(UV) venv --quiet --seed --python $(PY) build/wheel/env,$(PY) -m venv build/wheel/env)
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
 	build/wheel/env/bin/python $(PYTEST)
+
+release-check: $(STAMPS)/check ## build and inspect what a release publishes, install it without a compiler, write the table of docs/releasing.md
+	$(PY) .github/check_release.py
 
 docs: $(STAMPS)/check $(STAMPS)/package ## redraw the gallery and all pictures, build the site into build/site, run its examples
 	$(PY) docs/build_site.py

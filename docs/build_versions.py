@@ -2,6 +2,7 @@
 
 ``make docs`` comes first and builds the site of main. A version is a tag such as v1.2.3, built from its own files in
 its own environment, by its own ``make docs``. ``index.html`` leads to the newest release, or to main if there is none.
+Every page has a list of all versions, those included that are newer than its own.
 """
 
 from __future__ import annotations
@@ -39,6 +40,18 @@ def front_page(names: list[str]) -> str:
     )
 
 
+def listed(page: str, names: list[str], own: str, depth: int) -> str:
+    """The text of a page of one version, ``depth`` folders below that version's own, with links to all versions."""
+    up = "../" * (depth + 1)
+    links = "".join(f'<a style="margin-left: .6em" href="{up}{escape(name)}/">{escape(name)}</a>' for name in names)
+    versions = (
+        f'<details class="versions" style="padding: .5em 1em"><summary>Version {escape(own)}</summary>{links}</details>'
+    )
+    at = page.find('<div class="sidebar-tree">')  # of the theme furo; else at the end
+    at = at if at >= 0 else max(page.rfind("</body>"), 0)
+    return page[:at] + versions + page[at:]
+
+
 def build(tag: str) -> None:
     """Build the site of a tag and copy it."""
     source = BUILD / "versions-source" / tag
@@ -63,7 +76,12 @@ def main() -> None:
     tags = released(called("git", "-C", ROOT, "tag", "--list", "v*").split())
     for tag in tags:
         build(tag)
-    (TARGET / "index.html").write_text(front_page([*tags, "main"]), encoding="utf-8")
+    names = [*tags, "main"]
+    for name in names:
+        for path in (TARGET / name).rglob("*.html"):
+            depth = len(path.relative_to(TARGET / name).parts) - 1
+            path.write_text(listed(path.read_text(encoding="utf-8"), names, name, depth), encoding="utf-8")
+    (TARGET / "index.html").write_text(front_page(names), encoding="utf-8")
 
 
 if __name__ == "__main__":

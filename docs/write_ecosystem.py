@@ -1,7 +1,7 @@
-"""Run every line of the table of other libraries and write docs/ecosystem.md: ``python docs/write_ecosystem.py``.
+"""Run every line of the tables of docs/ecosystem.md and write the page: ``python docs/write_ecosystem.py``.
 
 Each line is one or more tests; the version is that of the installed package. A library that is not installed, or whose
-tests fail, is an error: install the extra `ecosystem` first.
+tests fail, is an error: install the extra `ecosystem` first. The lines on scikit-learn are written in the page itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "ecosystem.md"
 BETWEEN = re.compile(r"(<!-- libraries -->\n).*?(<!-- end of libraries -->)", re.DOTALL)
-FILES = {"o": "tests/test_ecosystem_others.py", "m": "tests/test_ecosystem_models.py"}
+SKLEARN = re.compile(r"(<!-- scikit-learn -->\n).*?(<!-- end of scikit-learn -->)", re.DOTALL)
+FILES = {"s": "tests/test_ecosystem.py", "o": "tests/test_ecosystem_others.py", "m": "tests/test_ecosystem_models.py"}
 CHOW = '`ThresholdRejector({}(), costs, method="chow")`; also inside `NoveltyRejector` and `compare`.'
 STEP = "{} as a step of a Pipeline before our machine; decisions by `abstain.decide(pipeline, X)`."
 PROBABILITIES = (
@@ -25,6 +26,28 @@ PROBABILITIES = (
     'cuts="tuned")`, rough in others. Without costs, wrap the machine in `CalibratedClassifierCV(clf)`. The coverage '
     "holds in any case; better probabilities make smaller sets."
 )
+# the first words of each line on scikit-learn, and its tests
+OURS = {
+    "`GridSearchCV`": ["TestSearches::test_a_search"],
+    '`scoring="roc_auc"`': ["TestSearches::test_scorers"],
+    '`scoring="f1"`': ["TestSearches::test_scorers"],
+    '`scoring="neg_log_loss"`': ["TestProbabilitiesAndThresholds::test_probabilities"],
+    "`CalibratedClassifierCV`": [
+        "TestProbabilitiesAndThresholds::test_calibration",
+        "TestProbabilitiesAndThresholds::test_a_calibrated",
+    ],
+    "`TunedThresholdClassifierCV`": ["TestProbabilitiesAndThresholds::test_a_tuned"],
+    "`FixedThresholdClassifier`": ["TestProbabilitiesAndThresholds::test_a_fixed"],
+    "`FrozenEstimator`": ["TestProbabilitiesAndThresholds::test_a_frozen"],
+    "`permutation_importance`": ["TestInspection::test_permutation"],
+    "`partial_dependence`": ["TestInspection::test_partial"],
+    "joblib": ["TestJoblib::"],
+    "`StackingClassifier`": ["TestEnsembles::test_stacking"],
+    "`VotingClassifier`": ["TestEnsembles::test_voting"],
+    "`BaggingClassifier`": ["TestEnsembles::test_bagging"],
+    "`AdaBoostClassifier`": ["TestEnsembles::test_boosting"],
+    "`OneVsOneClassifier`": ["TestEnsembles::test_several"],
+}
 # package, its tests, and how to use it
 LINES = [
     (
@@ -38,6 +61,11 @@ LINES = [
         ),
     ),
     ("distributed", ["o:test_dask_workers"], '`joblib.parallel_config("dask")` for folds and searches.'),
+    (
+        "ray",
+        ["o:test_ray"],
+        '`register_ray()` and `joblib.parallel_config("ray")`; fitted machines can be sent to workers.',
+    ),
     (
         "skops",
         ["m:test_skops"],
@@ -115,21 +143,28 @@ class Outcomes:
             self.found[name] = report.outcome
 
 
+def passed(outcomes: Outcomes, line: str, tests: list[str]) -> None:
+    """End with an error unless every one of these tests passed."""
+    for start in tests:
+        own = {name: found for name, found in outcomes.found.items() if name.startswith(start)}
+        if not own or set(own.values()) != {"passed"}:
+            sys.exit(f"{line}: {own or f'no test {start} was run'}")
+
+
 def main() -> None:
     """Run the tests and write the page."""
     outcomes = Outcomes()
     pytest.main(["-q", "-n", "0", "-m", "", *(str(ROOT / path) for path in FILES.values())], plugins=[outcomes])
+    for line, tests in OURS.items():
+        passed(outcomes, line, tests)
     lines = ["| tool | version | works | how |", "|---|---|---|---|"]
     for package, tests, how in LINES:
-        wanted = [test.partition(":")[2] for test in tests]
-        own = {name: found for name, found in outcomes.found.items() if name.startswith(tuple(wanted))}
-        if not own or set(own.values()) != {"passed"}:
-            sys.exit(f"{package}: {own or 'no test was run'}")
+        passed(outcomes, package, [test.partition(":")[2] for test in tests])
         lines.append(f"| {package} | `{metadata.version(package)}` | yes | {how} |")
     tried = ", ".join(f"{name} `{metadata.version(name)}`" for name in ("scikit-learn", "numpy", "pandas"))
     head = f"Run by `docs/write_ecosystem.py` with {tried} and Python `{platform.python_version()}`:"
     found = "\n".join([head, "", *lines, ""])
-    text = PAGE.read_text(encoding="utf-8")
+    text = SKLEARN.sub(lambda parts: f"{parts[1]}{head}\n{parts[2]}", PAGE.read_text(encoding="utf-8"))
     PAGE.write_text(BETWEEN.sub(lambda parts: f"{parts[1]}\n{found}\n{parts[2]}", text), encoding="utf-8")
 
 

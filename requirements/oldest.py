@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
-EXTRAS = ("cli", "excel", "onnx", "plot", "test")
+EXTRAS = ("cli", "dask", "excel", "onnx", "plot", "test")
 BOUND = re.compile(r"([A-Za-z0-9_.-]+(?:\[[^\]]*\])?)>=([0-9][0-9a-z.]*)")
 
 

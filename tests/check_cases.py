@@ -29,9 +29,9 @@ SIDES, EVEN = Costs(1, 2, 0.3), Costs(reject=0.3)
 GRID = {"Cs": 2, "gammas": 2, "cv": 2}
 LINES = {"Cs": 2, "cv": 2}
 ANY = LogisticRegression()
-AVERAGED = ("svm", "laplacian", "average")
 CALL = Actions({0: {0: 0, 1: 2}, 1: {0: 3, 1: 0}, "call": 0.3})
 CROSS = ThresholdRejector(ANY, class_error=0.3, conformal="cross", random_state=0)
+AVERAGED = ("svm", "laplacian", "average")
 
 # by name: how it is written in the table, and the estimator; the first of each is the default, as far as it has one
 CASES = {

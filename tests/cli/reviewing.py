@@ -42,5 +42,5 @@ def line(row):
 
 def truths(cases, column="answer"):
     """A function that gives the true label of a row."""
-    known = pl.read_csv(cases, infer_schema=False)[column].to_list()
+    known = pl.read_csv(cases, infer_schema_length=0)[column].to_list()
     return lambda row: known[line(row)]

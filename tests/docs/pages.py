@@ -56,7 +56,8 @@ def prose(text: str) -> str:
     for gone in (
         r"<!-- checks -->.*?<!-- end of checks -->",  # written by docs/write_checks.py
         r"<!-- libraries -->.*?<!-- end of libraries -->",  # by docs/write_ecosystem.py
-        r"<!-- dependencies -->.*?<!-- end of dependencies -->",  # and by docs/write_dependencies.py
+        r"<!-- dependencies -->.*?<!-- end of dependencies -->",  # by docs/write_dependencies.py
+        r"<!-- release -->.*?<!-- end of release -->",  # and by .github/check_release.py
         r"<!--.*?-->",
         r"^(```+|:::+).*?^\1",  # blocks, and directives with what they hold
         r"^    .*$",  # indented blocks

@@ -151,7 +151,8 @@ def test_a_row_that_nothing_settles_says_within_which_range():
     model = LinearRejectSVC(Costs(reject=0.01)).fit(X, y)
     found = abstain.explain(model, X[:3], training=X)
     assert found.sentence[0].startswith(
-        "No change of a single column (of 2) within its range in training would settle it; "
+        "Too close to call between a and b (b 50 %); no change of a single column (of 2) within its range in training "
+        "would settle it; "
     )
     assert abstain.explain(model, X[:3]).ranges == "rows"
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from sklearn.metrics import cohen_kappa_score
 
 from abstain.review import intervals
-from abstain.review.intervals import kappa, mean_interval, share_interval
+from abstain.review.intervals import kappa, mean_interval, share_interval, share_of_batches
 
 LEVEL = 0.95
 
@@ -74,6 +74,33 @@ def test_no_rows_say_nothing():
     assert share_interval(0, 0, 30) == (0.0, 1.0)
 
 
+def test_batches_that_are_known_leave_nothing_open_and_unseen_ones_all():
+    assert share_of_batches([2], [2], [20], [90]) == share_interval(2, 20, 90)
+    assert share_of_batches([3, 1], [3, 1], [40, 10], [40, 10]) == (4 / 50, 4 / 50)
+    assert share_of_batches([3, 0], [3, 0], [40, 0], [40, 10]) == (3 / 50, 13 / 50)
+    low, high = share_interval(2, 20, 90)
+    both = share_of_batches([2, 5], [2, 5], [20, 10], [90, 10])
+    assert both == pytest.approx((0.9 * low + 0.05, 0.9 * high + 0.05))
+    low, high = share_of_batches([2, 1], [6, 1], [20, 20], [90, 400])
+    assert low == share_of_batches([2, 1], [2, 1], [20, 20], [90, 400])[0]
+    assert high == share_of_batches([6, 1], [6, 1], [20, 20], [90, 400])[1]
+
+
+@pytest.mark.parametrize("seen", [(0, 0), (1, 0), (0, 3), (4, 2), (20, 20)])
+def test_the_interval_of_batches_has_every_split_that_its_tail_allows(seen):
+    """By brute force over all splits of two small batches: what the exact tail of the estimate does not exclude."""
+    N, n, tail = np.array([60, 9]), np.array([20, 8]), 0.025
+    k = np.minimum(seen, n)
+    low, high = share_of_batches(k, k, n, N)
+    estimates = N[0] / n[0] * np.arange(n[0] + 1)[:, np.newaxis] + N[1] / n[1] * np.arange(n[1] + 1)
+    found = estimates[tuple(k)]
+    for split in np.ndindex(*(N + 1)):
+        chances = [stats.hypergeom.pmf(np.arange(m + 1), M, K, m) for m, M, K in zip(n, N, split, strict=True)]
+        joint = np.outer(*chances)
+        if min(joint[estimates <= found + 1e-9].sum(), joint[estimates >= found - 1e-9].sum()) > tail * (1 + 1e-9):
+            assert low - 1e-9 <= sum(split) / 69 <= high + 1e-9
+
+
 def costs_of(kind, total, rng):
     """The costs of all rows of a batch, and which ones are possible."""
     if kind == "one cost":
@@ -95,7 +122,7 @@ def test_the_interval_of_a_mean_cost_covers_in_2000_simulations(kind):
         total = (25, 60, 400, 3000)[at % 4]
         costs, possible = costs_of(kind, total, rng)
         seen = rng.choice(costs, size=20, replace=False)
-        low, high = mean_interval(seen, possible, total)
+        low, high = mean_interval([seen], [seen], possible, [total])
         inside += low - 1e-12 <= costs.mean() <= high + 1e-12
         low, high = normal(seen)
         by_normal += low - 1e-12 <= costs.mean() <= high + 1e-12

@@ -5,8 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from abstain import Actions, Costs, NoveltyRejector, RejectSVC
+from abstain import Actions, Costs, NoveltyRejector, RejectSVC, ThresholdRejector
 from abstain.labels import Labels
 from cost_kinds import KINDS, Kind, probabilities, rule_of, score_of
 
@@ -128,3 +129,25 @@ def test_actions_that_all_hand_on_have_no_answer():
     assert np.isnan(found.saving).all()
     with pytest.raises(ValueError, match="every action hands the case on"):
         found.within(3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("asked", ["max_error", "class_error", "reject_rate"])
+def test_without_expected_costs_the_least_sure_answers_come_first(classes, asked):
+    rng = np.random.default_rng(0)
+    X, centres = rng.normal(size=(900, 2)), np.array([[0, 0], [1.5, 0], [0, 1.5]])
+    y = np.arange(900) % classes
+    machine = ThresholdRejector(LinearDiscriminantAnalysis(), **{asked: 0.2}, random_state=0).fit(X + centres[y], y)
+    rows = rng.normal(size=(200, 2)) + centres[np.arange(200) % classes]
+    found = machine.decide(rows)
+    assert np.isnan(found.saving).all()
+    sure = np.abs(found.score - (0.5 if (found.score >= 0).all() else 0)) if classes == 2 else found.confidence
+    assert 10 < found.rejected.sum() < 190
+    np.testing.assert_array_equal(sure[found.queue], np.sort(sure[found.rejected]))
+    assert (np.diff(found.queue) < 0).any(), "the order of the rows would pass, too"
+    kept = found.within(5)
+    assert sorted(np.flatnonzero(kept.rejected)) == sorted(found.queue[:5])
+    if classes == 3:  # answers that are not rejected are surer, and the lead of the scores says the same
+        assert sure[~found.rejected].min() >= sure[found.rejected].max()
+        lead = np.diff(np.sort(found.score, axis=1), axis=1)[:, -1]
+        assert asked == "class_error" or np.corrcoef(lead[found.rejected], sure[found.rejected])[0, 1] > 0.8

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_X_y, get_tags, indexable
 from sklearn.utils.validation import _num_samples as number_of_rows
@@ -24,6 +23,7 @@ from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
 from abstain.candidates.last_fit import around, last_fit, whole_folds
 from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHING, SVMS, auto_machines
+from abstain.candidates.svm import searched_svm
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
@@ -170,7 +170,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
 
         def searched(name: str, limit: float | None, scored: Any) -> Trials:
-            searches[name] = self._fitted_svm(X, label, own, (cv, limit, scored), **SVMS[name])
+            of_search = cv, limit, scored, not searches
+            searches[name] = searched_svm(self, X, label, own, of_search, **SVMS[name])
             return replace(trials_of(searches[name], scored or ()).on(used), name=name)
 
         found = self._tried(names, rows, searched, began)
@@ -241,32 +242,6 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             raise ValueError(f"cv={self.cv!r} must be at least 2 folds, or a splitter.")
         if self.svm is not None and not isinstance(self.svm, RejectSVCCV):
             raise ValueError(f"svm={self.svm!r} must be a RejectSVCCV, whose search stands for the svm, or None.")
-
-    def _fitted_svm(self, X: Any, y: Any, own: Any, of_search: tuple[Any, Any, Any], **kernel: Any) -> RejectSVCCV:
-        """Search for some seconds and fit the svm, for which it has all of the time that is kept for last fits.
-
-        `of_search` are the folds, the seconds, and None or a list for the scored rows. Warnings name the whole limit,
-        which is the one that can be raised.
-        """
-        cv, limit, scored = of_search
-        search = RejectSVCCV() if self.svm is None else clone(self.svm)
-        search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
-        whole = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
-        search.set_params(time_limit=whole, verbose=self.verbose, **kernel)
-        if self.n_jobs is not None:
-            search.set_params(n_jobs=self.n_jobs)
-        if whole is not None and limit is not None:
-            search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
-        if scored is not None:
-            search._on_scored = lambda *found: scored.append(found)  # noqa: SLF001 (of this library)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            search.fit(X, y, **own)
-        search.__dict__.pop("_on_scored", None)
-        for one in caught:
-            text = str(one.message).replace(f"time_limit={whole}", f"time_limit={self.time_limit}")
-            warnings.warn(text, one.category, stacklevel=5)
-        return search.set_params(time_limit=self.time_limit)
 
     def _score(self, fitted: Any, X: Any) -> Any:
         if fitted.choice.chosen.name == NOTHING:

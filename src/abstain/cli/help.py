@@ -14,8 +14,9 @@ from abstain.cli.options import HEADINGS, SECTIONS
 _PLAINLY = {  # the words of the parsers of options
     r"Input should be a valid number.*|'.*' is not a valid float.*": "must be a number with a decimal point, as in 2.5",
     r"Input should be a valid integer.*|'.*' is not a valid integer.*": "must be a whole number, as in 20",
-    r"(?:Input should be greater than or equal to |'.*' is not in the range x>=)([\d.]*\d)\.?": r"must be \1 or more",
-    r"(?:Input should be less than or equal to |'.*' is not in the range .*x<=)([\d.]*\d)\.?": r"must be \1 or less",
+    r"(?:Input should be greater than or equal to |\S+ is not in the range x>=)([\d.]*\d)\.?": r"must be \1 or more",
+    r"(?:Input should be less than or equal to |\S+ is not in the range x<=)([\d.]*\d)\.?": r"must be \1 or less",
+    r"\S+ is not in the range ([\d.]*\d)<=x<=([\d.]*\d)\.?": r"must be from \1 to \2",
     r"path '(.*,.*)' does not exist\.?": r"path '\1' does not exist; name several files by repeating the option",
 }
 

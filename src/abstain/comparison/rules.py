@@ -144,7 +144,7 @@ def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, 
     search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (MachineSearch, costs, "")
     shared: dict[str, Any] = {**named, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in CHOICES if name in SVMS or MACHINES[name].takes_sparse or not sparse]
-    found = {
+    found: dict[str, Any] = {
         title_of(name) + suffix: search(used, (name,), **shared)
         for name in MACHINES
         if name in machines and name in able

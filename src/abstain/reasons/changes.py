@@ -109,6 +109,11 @@ def changed(X: Any, rows: Places, at: Places, columns: Places, cells: list[Any])
     table = table.reset_index(drop=True) if pandas else table.clone()
     for column in np.unique(columns).tolist():
         here, old = columns == column, table.iloc[:, column] if pandas else table.to_series(column)
+        if pandas and getattr(old.dtype, "kind", "O") in "biuf":
+            numbers = old.to_numpy(np.float64, copy=True, na_value=np.nan)
+            numbers[at[here]] = written[here]
+            table.isetitem(column, numbers)
+            continue
         own = objects([None if is_missing(cell) else cell for cell in old.to_list()])
         own[at[here]] = written[here]
         made = (_pandas if pandas else _polars)(old, own.tolist())
@@ -119,8 +124,6 @@ def changed(X: Any, rows: Places, at: Places, columns: Places, cells: list[Any])
 def _pandas(old: Any, cells: list[Any]) -> Any:
     """Return a column of these cells like an old one."""
     kind = old.dtype
-    if getattr(kind, "kind", "O") in "biuf":
-        return type(old)(cells, dtype=object).astype(np.float64)
     if hasattr(kind, "categories"):
         new = dict.fromkeys(cell for cell in cells if cell is not None and cell not in kind.categories)
         kind = type(kind)([*kind.categories, *new], kind.ordered)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from abstain.arguments import refuse_dask
 from abstain.estimators.novelty.column_range import CellTable, objects
 from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.estimators.novelty.written import Written
 from abstain.estimators.unwrap import decide, unguarded
 from abstain.preprocessing import plan_of
 from abstain.reasons.changes import Floats, changed, lines_of, nearest_changes
@@ -30,9 +31,17 @@ EXACT = 1e-9  # to which contributions must sum to the score, relative to the su
 
 
 def explain(
-    estimator: Any, X: Any, *, row_costs: Any = None, training: Any = None, decisions: Any = None, rows: Any = None
+    estimator: Any,
+    X: Any,
+    *,
+    row_costs: Any = None,
+    training: Any = None,
+    decisions: Any = None,
+    rows: Any = None,
+    decimal: str = ".",
+    date_format: str = "%Y-%m-%d",
 ) -> Explanation:
-    """Say of rows what moves their scores, what would settle them, and what was unlike the training rows.
+    """Say of rows why they are handed on, what would settle them, and what moves their scores.
 
     ::
 
@@ -60,6 +69,8 @@ def explain(
         The decisions on X, if they are already made.
     rows : array-like of int or bool, default=None
         The positions of the rows to explain, or a mask of them; by default all rows.
+    decimal, date_format : str
+        The decimal mark of numbers in sentences, and the form of dates, as `strftime` takes it.
 
     Returns
     -------
@@ -81,10 +92,15 @@ def explain(
     >>> train = pd.DataFrame({"hours": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "cups": [2, 1, 3, 1, 2, 3]})
     >>> machine = RejectSVC(Costs(reject=0.2), C=10, kernel="linear")
     >>> machine = machine.fit(train, ["fail", "fail", "pass", "fail", "pass", "pass"])
-    >>> print(explain(machine, pd.DataFrame({"hours": [3.0], "cups": [2]}), training=train).sentence[0])
-    Would be answered pass if hours were 5 instead of 3; hours 3 lowers its score for pass most.
+    >>> found = explain(machine, pd.DataFrame({"hours": [3.0], "cups": [2]}), training=train)
+    >>> for clause in found.sentence[0].split("; "):
+    ...     print(clause)
+    Too close to call between fail and pass (pass 50 %)
+    it would be answered pass if hours were 5 instead of 3
+    hours 3 lowers its score for pass most.
     """
     refuse_dask(X, "explain", "pass it chunk by chunk")
+    written = Written(decimal, date_format)
     found, n = decide(estimator, X, row_costs) if decisions is None else decisions, number_of_rows(X)
     if len(found) != n:
         raise ValueError(f"decisions must be those on the {n} rows of X; they are on {len(found)}.")
@@ -131,7 +147,7 @@ def explain(
     table: Any = CellTable.of(part)
     names = tuple(f"x{name}" if isinstance(name, int) else name for name in table.names)
     novel = [] if found.novel is None or known is None else np.flatnonzero(found.novel[chosen]).tolist()
-    outside = {row: known.outside(taken(part, [row])).words(SHOWN, dates=dates) for row in novel}
+    outside = {row: known.outside(taken(part, [row])).words(SHOWN, dates=dates, written=written) for row in novel}
     made = Explanation(
         np.empty(0, dtype=str), chosen, found, names, tuple(changes), parts, bias, pulls, outside,
         "rows" if known is None else "training", len({*lines[0].tolist()}),
@@ -140,9 +156,9 @@ def explain(
     cells = [*table.columns(range(len(names)))]
 
     def text(value: Any, at: int) -> str:
-        return text_of(value, places.get(at, 4), date=names[at] in dates)
+        return text_of(value, places.get(at, 4), written, date=names[at] in dates)
 
-    said = [sentence(made, cells, text, row) for row in range(len(chosen))]
+    said = [sentence(made, cells, text, row, written, named=like is not None) for row in range(len(chosen))]
     return replace(made, sentence=np.array(said, dtype=str))
 
 

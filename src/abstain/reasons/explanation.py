@@ -1,4 +1,4 @@
-"""What `explain` returns: training rows that pull, and sentences, which say what would be decided, and never why.
+"""What `explain` returns: training rows that pull, and sentences: why a row is handed on, and what would settle it.
 
 ::
 
@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from abstain.estimators.novelty.written import Written
 from abstain.estimators.unwrap import reached, unguarded
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.reasons.changes import Change, Floats, Places
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 3  # training rows of each side
+ALIKE = 5  # training rows whose classes are counted
 BLOCK = 4_000_000  # kernel values in memory at a time
 LONGEST = 60  # letters of a name or category
 RANGES = {"training": "within its range in training", "rows": "within the range of these rows"}
@@ -42,12 +45,16 @@ class Pulls(NamedTuple):
         The classes of the rows; None where the machine does not tell.
     rest : ndarray of float64, shape (n,) or (n, n_classes)
         The sum over all other rows. The score is the sum of `part`, `rest` and the bias.
+    alike : ndarray of object, shape (n, 5)
+        The classes of the training rows with the largest k(x_j, x), fewer for fewer rows; empty for kernels that do
+        not depend on the distance.
     """
 
     part: Floats
     row: Places
     label: NDArray[Any]
     rest: Floats
+    alike: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +64,8 @@ class Explanation:
     Attributes
     ----------
     sentence : ndarray of str, shape (n,)
-        One sentence for each row, in the user's columns and units. Training rows are counted from 1.
+        One sentence for each row, in the user's columns and units: why it is handed on, what would settle it, and what
+        moves its score. Training rows are counted from 1, if `explain` was passed their table.
     rows : ndarray of intp, shape (n,)
         The positions of the rows in X.
     decisions : Decisions
@@ -106,11 +114,11 @@ class Explanation:
         return frame
 
 
-def text_of(value: Any, places: int, *, date: bool) -> str:
+def text_of(value: Any, places: int, written: Written, *, date: bool) -> str:
     """The text of a cell: a number to so many decimal places, or days since 1970-01-01 as a date."""
     if value is None or isinstance(value, str) or np.isnan(value):
         return plain(value) if isinstance(value, str) else "missing"
-    return str(np.datetime64(int(value), "D")) if date else plain(round(value, places)).removesuffix(".0")
+    return written.day(value) if date else written.number(plain(round(value, places)).removesuffix(".0"))
 
 
 def plain(value: Any) -> str:
@@ -119,38 +127,69 @@ def plain(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def sentence(made: Any, cells: list[Any], text: Any, row: int) -> str:
-    """The sentence of a row, from the cells of each column, and what makes a text of a cell and its column."""
+def sentence(made: Any, cells: list[Any], text: Any, row: int, written: Written, *, named: bool) -> str:
+    """The sentence of a row, from the cells of each column, and what makes a text of a cell and its column.
+
+    Training rows have numbers only if they are `named`: those of a table that the reader has.
+    """
     decisions, at, change, clauses = made.decisions, made.rows[row], made.changes[row], list[str]()
+    k = 1 if decisions.score.ndim == 1 else int(decisions.score[at].argmax())
     if decisions.novel is not None and decisions.novel[at] and decisions.p_value is not None:
         what = made.outside.get(row, ["what training had is not known"]) or ["an unusual combination of values"]
         words = "; ".join(what).replace(": 1 of 1 rows", "").removesuffix(".").replace(".;", ",")
-        clauses.append(f"unlike the training rows (p-value {decisions.p_value[at]:.2g}): {words}")
+        p_value = written.number(f"{decisions.p_value[at]:.2g}")
+        clauses.append(f"unlike the training rows (p-value {p_value}): {words}")
+    elif decisions.rejected[at]:
+        clauses.append(_between(decisions, at, k, written))
     if change is not None:
         cell, name = cells[change.column][row], plain(made.columns[change.column])
         new, old = text(change.value, change.column), text(cell, change.column)
-        old = plain(cell) if old == new else old  # all of its digits
-        clauses.append(f"would be answered {plain(change.label)} if {name} were {new} instead of {old}")
+        old = written.number(plain(cell)) if old == new else old  # all of its digits
+        clauses.append(f"it would be answered {plain(change.label)} if {name} were {new} instead of {old}")
     elif not decisions.rejected[at]:
         clauses.append(f"answered {plain(decisions.label[at])}")
     elif made.searched:
         clauses.append(f"no change of a single column (of {made.searched}) {RANGES[made.ranges]} would settle it")
-    k = 1 if decisions.score.ndim == 1 else int(decisions.score[at].argmax())
-    of, parts, pulls = (row,) if decisions.score.ndim == 1 else (row, k), np.zeros(1), made.pulls
-    if pulls is not None or made.contributions is not None:
-        parts = made.contributions[of] if pulls is None else pulls.part[of]
+    said = "; ".join(clauses + _moved_by(made, cells, text, row, k, named=named))
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def _between(decisions: Decisions, at: int, k: int, written: Written) -> str:
+    """The two answers that are nearest, the cheaper or likelier one first, two classes in their order; how likely."""
+    answers = np.flatnonzero(~np.array(decisions.labels.hands_on))
+    cost = decisions.expected_cost[at][answers]
+    if len(answers) > 2 and np.isnan(cost).any():
+        cost = -decisions.score[at]
+    nearest = answers[np.argsort(cost, kind="stable")[:2]] if len(answers) > 2 else answers
+    names = " and ".join(plain(decisions.labels.actions[one]) for one in nearest)
+    said = f"too close to call between {names}" if len(nearest) > 1 else "too close to call"
+    if decisions.probability is None:
+        return said
+    share = written.number(f"{100.0 * decisions.probability[at][k]:.3g}")
+    return f"{said} ({plain(decisions.labels.classes[k])} {share} %)"
+
+
+def _moved_by(made: Any, cells: list[Any], text: Any, row: int, k: int, *, named: bool) -> list[str]:
+    """What moves the score of class k most, or the classes of the training rows that are most alike."""
+    decisions, pulls = made.decisions, made.pulls
+    if pulls is None and made.contributions is None:
+        return []
+    if pulls is not None and not named:
+        known = Counter(label for label in pulls.alike[row] if label is not None).most_common(1)
+        of = f"of the {pulls.alike.shape[1]} most alike training rows in the model"
+        return [f"{of} {count} {'is' if count == 1 else 'are'} {plain(label)}" for label, count in known]
+    at = (row,) if decisions.score.ndim == 1 else (row, k)
+    parts = made.contributions[at] if pulls is None else pulls.part[at]
 
     def moves(j: int, verb: str) -> str:
         if pulls is None:
             return f"{plain(made.columns[j])} {text(cells[j][row], j)} {verb}"
-        row_name = f"training row {pulls.row[of][j] + 1}" if pulls.row[of][j] >= 0 else "a training row"
-        return f"{row_name} ({plain(pulls.label[of][j])}) {verb}"
+        row_name = f"training row {pulls.row[at][j] + 1}" if pulls.row[at][j] >= 0 else "a training row"
+        return f"{row_name} ({plain(pulls.label[at][j])}) {verb}"
 
     ends = [moves(int(parts.argmax()), "raises")] if parts.max() > 0.0 else []
     ends += [moves(int(parts.argmin()), "lowers")] if parts.min() < 0.0 else []
-    clauses += [f"{' and '.join(ends)} its score for {plain(decisions.labels.classes[k])} most"] if ends else []
-    text = "; ".join(clauses)
-    return f"{text[:1].upper()}{text[1:]}."
+    return [f"{' and '.join(ends)} its score for {plain(decisions.labels.classes[k])} most"] if ends else []
 
 
 def pulls_of(estimator: Any, X: Any, score: Floats, classes: Any, training: Any) -> tuple[Pulls | None, Any]:
@@ -159,14 +198,16 @@ def pulls_of(estimator: Any, X: Any, score: Floats, classes: Any, training: Any)
     if machine is None or machine.linear is not None or issparse(machine.coef) or len(machine.support) < 2:
         return None, None
     coef, where, step = np.atleast_2d(machine.coef), machine.support, max(1, BLOCK // machine.coef.size)
-    blocks = [_most(machine.values(rows[at : at + step]), coef) for at in range(0, len(score), step)]
-    joined = (np.concatenate(one) for one in zip(*blocks, strict=True))
+    few = ALIKE if machine.is_precomputed or machine.kernel.formula.stationary else 0
+    blocks = [_most(machine.values(rows[at : at + step]), coef, few) for at in range(0, len(score), step)]
+    *joined, alike = (np.concatenate(one) for one in zip(*blocks, strict=True))
     part, place, rest = (one.reshape(*score.shape, *one.shape[2:]) for one in joined)
     if training is not None and not machine.is_precomputed:
         known = {key: at for at, key in reversed([*enumerate(_keys(_machine_and_rows(estimator, training)[1]))])}
         where = np.array([known.get(key, -1) for key in _keys(machine.vectors)])
     of = np.where(coef.max(axis=0) > 0.0, coef.argmax(axis=0), -1) if len(coef) > 1 else (coef[0] > 0.0) * 1
-    return Pulls(part, where[place], np.array([*classes, None], dtype=object)[of[place]], rest), machine.bias
+    label = np.array([*classes, None], dtype=object)[of]
+    return Pulls(part, where[place], label[place], rest, label[alike]), machine.bias
 
 
 def _machine_and_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -179,14 +220,15 @@ def _machine_and_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
     return machine, csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def _most(values: Floats, coef: Floats) -> tuple[Floats, Places, Floats]:
-    """Return the largest and smallest parts of each row and machine, their places, and the sum of the others."""
+def _most(values: Floats, coef: Floats, alike: int) -> tuple[Floats, Places, Floats, Places]:
+    """Return the largest and smallest parts of each row and machine, their places, the others' sum; alike rows."""
     parts = values[:, np.newaxis] * coef
     few, m = min(SHOWN, parts.shape[-1] // 2), parts.shape[-1]
     place = np.argpartition(parts, (few - 1, m - few))[..., [*range(few), *range(m - few, m)]]
     place = np.take_along_axis(place, np.argsort(-np.take_along_axis(parts, place, -1), kind="stable"), -1)
-    part = np.take_along_axis(parts, place, -1)
-    return part, place, parts.sum(axis=-1) - part.sum(axis=-1)
+    part, alike = np.take_along_axis(parts, place, -1), min(alike, m)
+    near = np.argpartition(values, m - max(alike, 1), axis=-1)[:, m - alike :]
+    return part, place, parts.sum(axis=-1) - part.sum(axis=-1), near
 
 
 def _keys(rows: Any) -> list[bytes]:

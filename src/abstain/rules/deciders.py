@@ -62,6 +62,10 @@ class Decider(ABC):
         handed = np.where(rule.hands_on, expected, np.inf).min(axis=-1)
         return np.asarray(handed - np.where(rule.hands_on, np.inf, expected).min(axis=-1))
 
+    def confidence(self, rule: Any, score: Floats) -> Any:
+        """Return how sure each answer is: of two classes the distance from the cut, of more from a reject, or None."""
+        return np.abs(score - rule.cut) if score.ndim == 1 else self.margin(rule, score)
+
     def answer_scores(self, rule: Any, score: Floats) -> Floats:
         """Return a score for each of several classes, of which the highest is mostly the forced answer."""
         return -rule.answer_costs(score)

@@ -69,6 +69,9 @@ class Decisions:
         costs follow from it, except for machines of several classes that decide by a threshold on each score: those
         have the probability that each score gives to its class by itself, and these need not sum to 1; here they do.
         None if the scores have no probability scale; nan for novel rows.
+    confidence : ndarray of float64, shape (n,), or None, default=None
+        Without expected costs, how sure each answer is by the measure that rejects it: of two classes the distance of
+        the score from the cut between the answers, of more how far the row is from a reject, below 0 where rejected.
     """
 
     label: NDArray[Any]
@@ -84,6 +87,7 @@ class Decisions:
     costs_decide: bool = True
     costs: CostTable | None = None
     probability: NDArray[np.float64] | None = None
+    confidence: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -130,12 +134,14 @@ class Decisions:
         """The positions of the rejected rows in the order of review.
 
         Novel rows come first, because nothing is known of them, the smallest p-value first; then the largest `saving`.
-        Ties, and rows whose saving is unknown, keep the order of the rows.
+        Without expected costs the saving is unknown, and the answers of the least `confidence` come first. Ties keep
+        the order of the rows.
         """
         rows = np.flatnonzero(self.rejected)
         novel = np.zeros(len(self), dtype=bool) if self.novel is None else self.novel
         p_value = np.zeros(len(self)) if self.p_value is None else self.p_value
-        first = np.where(novel, p_value, -np.nan_to_num(self.saving, nan=-np.inf))
+        urgent = self.saving if self.confidence is None else -self.confidence
+        first = np.where(novel, p_value, -np.nan_to_num(urgent, nan=-np.inf))
         return rows[np.lexsort((first[rows], ~novel[rows]))]
 
     def within(self, capacity: int) -> Decisions:
@@ -151,7 +157,8 @@ class Decisions:
         Returns
         -------
         Decisions
-            If the expected costs are right, no decisions with as many rejects cost less.
+            If the expected costs are right, no decisions with as many rejects cost less. Without expected costs, the
+            rows that are handed on are those whose answer is least sure.
 
         Examples
         --------

@@ -124,19 +124,20 @@ class Rule:
 
     def decide(self, score: Floats, probability: Floats | None = None, index: Any = None) -> Decisions:
         """Return the decisions with their expected costs, from the probabilities of all classes or from the scores."""
-        choice = self.choose(score)
+        choice, expected = self.choose(score), self.expected_cost(score, probability)
         known = self.readout.probabilities(score) if probability is None and self.readout.known else probability
         return Decisions(
             label=self.names[choice],
             rejected=self.is_reject(choice),
             score=score,
-            expected_cost=self.expected_cost(score, probability),
+            expected_cost=expected,
             forced=self.forced(score),
             labels=self.labels,
             index=index,
             costs_decide=self.costs_decide,
             costs=self.costs,
             probability=None if known is None or np.isnan(known).all() else known,
+            confidence=self.decider.confidence(self, score) if np.isnan(expected).all() else None,
         )
 
     def cost_of(self, y: ArrayLike, score: Floats) -> Floats:

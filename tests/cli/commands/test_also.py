@@ -22,7 +22,9 @@ def cases(tmp_path_factory):
 def test_the_model_is_that_of_a_table_with_these_rows(tmp_path, table, model, cases, name):
     path, truth = predicted(tmp_path, model, cases, "--audit", 10, name=name), truths(cases)
     filled(path, lambda row: "unsure" if line(row) % 5 == 0 else None if line(row) % 5 == 1 else truth(row))
-    review = pl.read_csv(path, infer_schema=False) if name.endswith("csv") else pl.read_excel(path, sheet_name="cases")
+    review = (
+        pl.read_csv(path, infer_schema_length=0) if name.endswith("csv") else pl.read_excel(path, sheet_name="cases")
+    )
     used = [line(row) for row in review.iter_rows(named=True) if line(row) % 5 > 1]
     lines, more = table.read_text().splitlines(), cases.read_text().splitlines()[1:]
     joined = tmp_path / "joined.csv"
@@ -101,3 +103,66 @@ def test_mistakes_end_in_one_sentence_with_the_way_out(tmp_path, table, model, c
     asked = ("-t", "answer", "--max-error", 0.1, "--also", path, "-o", tmp_path / "m")
     assert "leave it out" in said(run("fit", table, *asked))
     assert run("fit", table, *FIT, "--also", tmp_path / "none.csv", "-o", tmp_path / "m").exit_code == 2
+
+
+def test_rows_that_changed_are_named_and_not_used(tmp_path, table, model, cases):
+    path = filled(predicted(tmp_path, model, cases, "--audit", 10, name="r.csv"), truths(cases))
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    whole = json.loads(run("fit", table, *FIT, "--also", path, "-o", tmp_path / "m", "--json").stdout)["verdicts"]
+    assert whole == len(rows)
+
+    def written(change):
+        edited = [dict(row) for row in rows]
+        change(edited)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, edited[0])
+            writer.writeheader()
+            writer.writerows(edited)
+        result = run("fit", table, *FIT, "--also", path, "-o", tmp_path / "m", "--json", "--force")
+        return json.loads(result.stdout)["verdicts"] if result.exit_code == 0 else None, result.stderr
+
+    def some(edited):
+        edited[2]["age"] = "77.5"
+        edited[3]["code"] = ""
+        edited.append(edited[0])
+
+    found, heard = written(some)
+    assert found == whole - 2
+    assert "'line 4' changed after" in heard
+    assert "'line 5' without a code" in heard
+    assert f"'line {len(rows) + 2}' there twice" in heard
+
+    def torn(edited):  # a column sorted alone
+        for row, age in zip(edited[1:], sorted(row["age"] for row in rows[1:]), strict=True):
+            row["age"] = age
+
+    found, heard = written(torn)
+    assert found < whole / 4
+    assert "changed after 'abstain predict' wrote the file" in heard
+
+    def all_of_them(edited):
+        for row in edited:
+            row["age"] = "41.5"
+
+    assert written(all_of_them)[0] is None
+    assert "changed in all rows" in written(all_of_them)[1]
+
+
+def test_a_fit_to_other_columns_says_that_changes_cannot_be_noticed(tmp_path, table, model, cases):
+    path = filled(predicted(tmp_path, model, cases, name="r.csv"), truths(cases))
+    result = run("fit", table, *FIT, "--also", path, "--ignore", "city", "-o", tmp_path / "m")
+    assert result.exit_code == 0
+    assert "reads other columns" in result.stderr
+    plain = run("fit", table, *FIT, "--also", path, "-o", tmp_path / "m", "--force")
+    assert "reads other columns" not in plain.stderr
+    assert "rows of --also are harder than others" in " ".join(plain.stdout.split())
+
+
+def test_a_review_file_is_no_table_of_new_rows(tmp_path, table, model, cases):
+    path = filled(predicted(tmp_path, model, cases, name="r.csv"), truths(cases))
+    fit = ("--target", "verdict", *FIT[2:], "-o", tmp_path / "m")
+    for given in ((path,), (table, path)):
+        assert "--also" in said(run("fit", *given, *fit))
+    result = run("evaluate", model, path, "--target", "verdict")
+    assert result.exit_code == 0
+    assert "'abstain audit'" in result.stderr

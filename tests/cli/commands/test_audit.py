@@ -25,8 +25,8 @@ def audited(*arguments):
     return json.loads(result.stdout)
 
 
-def answers(folder):
-    return list(csv.DictReader(io.StringIO((folder / "answers.csv").read_text(encoding="utf-8"))))
+def answers(folder, name="answers.csv"):
+    return list(csv.DictReader(io.StringIO((folder / name).read_text(encoding="utf-8"))))
 
 
 @pytest.mark.parametrize("name", ["review.csv", "review.xlsx"])
@@ -76,6 +76,7 @@ def test_text_and_drift(tmp_path, model, cases):
     assert result.exit_code == 0
     assert "audited answers are wrong" in " ".join(result.stdout.split())
     assert "rejected rows turned out as" in result.stdout
+    assert "--cases" not in result.stdout
 
 
 def test_several_files_are_several_batches(tmp_path, model, cases):
@@ -108,7 +109,11 @@ def test_unsure_and_missing_verdicts_are_counted_and_named(tmp_path, model, case
     result = run("audit", model, path, "--json")
     facts = json.loads(result.stdout)
     assert facts["unsure"] == sum(line(row) % 3 == 0 for row in rows_of(path))
-    assert "have no usable verdict" in result.stderr
+    assert "have no usable verdict; the intervals count them as right and as wrong" in result.stderr
+    error, lacking = facts["error_among_the_answers"], 20 - facts["error_among_the_answers"]["rows"]
+    assert lacking > 5
+    assert error["from"] == share_interval(error["wrong"], 20, facts["rows_the_model_answers"])[0]
+    assert error["to"] == share_interval(error["wrong"] + lacking, 20, facts["rows_the_model_answers"])[1]
 
 
 def test_changed_rows_are_named_and_not_used(tmp_path, model, cases):
@@ -123,26 +128,45 @@ def test_changed_rows_are_named_and_not_used(tmp_path, model, cases):
     result = run("audit", model, path, "--json")
     facts = json.loads(result.stdout)
     assert [*facts["not_used"].values()] == [["row 5", "row 7", "row 9"]]
-    assert "row 5" in heard(result)[0]  # if it was drawn for the audit, the next line says how many are lacking
+    # if one was drawn for the audit, the next line says how many are lacking
+    for words in ("'row 5', 'row 9' changed after", "'row 7' without a code of this model"):
+        assert words in heard(result)[0]
     assert sum(facts["rejected_rows_turned_out_as"].values()) == facts["rows_handed_on"] == whole["rows_handed_on"]
 
 
-def test_the_time_for_a_verdict(tmp_path, model, cases):
-    path = filled(predicted(tmp_path, model, cases, "--audit", 5, name="r.csv"), truths(cases))
-    rows = rows_of(path)
+def timed(path, cases, times):
+    rows = rows_of(filled(path, truths(cases)))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0], "started", "finished"])
         writer.writeheader()
         for at, row in enumerate(rows):
-            times = [
-                ("2024-01-31 09:00:00", "2024-01-31 09:00:30"),
-                ("2024-01-31 09:10:00", "2024-01-31 09:12:00"),
-                ("", "2024-01-31 09:00:00"),
-            ][at % 3]
-            writer.writerow(row | dict(zip(("started", "finished"), times, strict=True)))
-    n = len(rows)
+            writer.writerow(row | dict(zip(("started", "finished"), times[at % len(times)], strict=True)))
+    return len(rows)
+
+
+TIMES = [
+    ("2024-01-31 09:00:00", "2024-01-31 09:00:30"),
+    ("2024-01-31 09:10:00", "2024-01-31 09:12:00"),
+    ("", "2024-01-31 09:00:00"),
+]
+
+
+def test_the_time_for_a_verdict(tmp_path, model, cases):
+    path = predicted(tmp_path, model, cases, "--audit", 5, name="r.csv")
+    n = timed(path, cases, TIMES)
     spent = [30.0] * len(range(0, n, 3)) + [120.0] * len(range(1, n, 3))
     assert audited(model, path)["median_seconds"] == np.median(spent)
+
+
+def test_times_that_cannot_be_read_are_named(tmp_path, model, cases):
+    path = predicted(tmp_path, model, cases, "--audit", 5, name="r.csv")
+    timed(path, cases, [*TIMES[:2], ("half past nine", "2024-01-31 09:50:00")])
+    result = run("audit", model, path, "--json")
+    assert json.loads(result.stdout)["median_seconds"] is not None
+    assert "times of 'line 4', 'line 7'" in result.stderr
+    path = predicted(tmp_path, model, cases, "--audit", 5, name="r.csv")
+    timed(path, cases, [("early", "late")])
+    assert "are not times" in said(run("audit", model, path))
 
 
 def swapped_truths(cases):
@@ -164,6 +188,36 @@ def test_promises_are_judged(tmp_path):
         assert kept["cost_per_row"] is None
         swapped = filled(path, swapped_truths(batch), tmp_path / "bad.csv")
         assert {promise["state"] for promise in audited(model, swapped)["promises"]} == {"broken"}
+
+
+def test_rows_over_capacity_break_no_promise(tmp_path):
+    training, batch = (write_table(tmp_path / f"{at}.csv", rows=rows, seed=at) for at, rows in ((1, 600), (2, 1200)))
+    fit = ("-t", "answer", "--max-error", 0.08, "--machine", "logistic", "-o", tmp_path / "m")
+    assert run("fit", training, *fit).exit_code == 0
+    review = tmp_path / "r.csv"
+    options = ("--review", review, "--capacity", 10, "--audit", 1200, "--json", "-o", tmp_path / "a.csv")
+    result = run("predict", tmp_path / "m", batch, *options)
+    over = json.loads(result.stdout)["over_capacity"]
+    assert f"{over} rows over capacity get an answer" in " ".join(result.stderr.split())
+    facts = audited(tmp_path / "m", filled(review, truths(batch)))
+    (promise,) = facts["promises"]
+    own = [row for row in answers(tmp_path, "a.csv") if row["reason"] == "decided"]
+    wrong = [row["label"] != row["answer"] for row in own]
+    assert (promise["rows"], promise["wrong"]) == (len(own), sum(wrong))
+    assert promise["state"] == "kept"
+    assert facts["error_among_the_answers"]["estimate"] > 0.08, "over capacity the answers are worse"
+    assert (facts["over_capacity"], facts["error_over_capacity"]["rows"]) == (over, over)
+    assert facts["error_over_capacity"]["estimate"] > 2 * promise["estimate"]
+    assert "promises are about the answers that are not over capacity" in facts["verdict"]["sentence"]
+
+
+def test_every_batch_needs_an_audit(tmp_path, model, cases):
+    other = write_table(tmp_path / "other.csv", rows=200, seed=9)
+    one = filled(predicted(tmp_path, model, cases, "--audit", 10), truths(cases), tmp_path / "1.xlsx")
+    two = filled(predicted(tmp_path, model, other, name="two.csv"), truths(other))
+    result = run("audit", model, one, two, "--json")
+    assert "1 of 2 batches have no audited row" in result.stderr
+    assert json.loads(result.stdout)["error_among_the_answers"]["to"] > 200 / 500 * 0.5
 
 
 def test_row_costs_are_those_of_the_rows(tmp_path):

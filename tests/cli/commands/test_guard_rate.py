@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from abstain.comparison.judges import judge_of
+from abstain.comparison.verdict import judge_of
 from sklearn.base import clone
 
 import abstain

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,9 @@ def reviewed(tmp_path, model, cases, *options, name="review.csv"):
         "predict", model, cases, "-o", tmp_path / "answers.csv", "--review", path, "--force", "--json", *options
     )
     assert result.exit_code == 0, result.stderr
-    table = pl.read_csv(path, infer_schema=False) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    table = (
+        pl.read_csv(path, infer_schema_length=0) if name.endswith(".csv") else pl.read_excel(path, sheet_name="cases")
+    )
     answers = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
     return table, answers, json.loads(result.stdout)
 
@@ -86,10 +89,10 @@ def test_an_audit_shows_nothing_of_the_answer(tmp_path, model, cases):
     assert not table.filter(~decided)["why"].str.starts_with("Drawn").any()
     assert not {"label", "rejected", "reason", "score"} & {*table.columns}
     parts = [code.split("-") for code in table["code"]]
-    assert {(int(part[1]), int(part[2]), int(part[4])) for part in parts} == {
+    assert {(int(part[1]), int(part[3]), int(part[5])) for part in parts} == {
         (facts["rows"] - facts["rejected"], 12, 4)
     }
-    assert [int(part[5]) for part in parts] == [at(row) + 2 for row in table["row"]]
+    assert [int(part[6]) for part in parts] == [at(row) + 2 for row in table["row"]]
 
 
 def test_a_workbook_has_the_same_rows_with_their_types(tmp_path, model, cases):
@@ -174,7 +177,7 @@ def test_mistakes_end_in_one_sentence_with_the_way_out(tmp_path, model, cases, m
     monkeypatch.chdir(tmp_path)
     result = run("predict", model, cases, "-o", "a.csv", *options)
     assert result.exit_code in (2, 3)
-    assert words in result.stderr
+    assert re.search(words, result.stderr)
     assert "Traceback" not in result.stderr
     assert not list(tmp_path.glob("r.*"))
 

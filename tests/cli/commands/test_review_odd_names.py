@@ -29,7 +29,7 @@ def test_a_sheet_refuses_names_that_it_cannot_hold(tmp_path, model, cases, name)
 
 def test_an_audit_cannot_be_drawn_again_without_the_model(tmp_path, model, cases):
     path = predicted(tmp_path, model, cases, "--audit", 12, name="review.csv")
-    review, answers = (pl.read_csv(tmp_path / name, infer_schema=False) for name in ("review.csv", "answers.csv"))
+    review, answers = (pl.read_csv(tmp_path / name, infer_schema_length=0) for name in ("review.csv", "answers.csv"))
     decided = answers["rejected"].to_numpy() == "false"
     audited = {at for at, row in enumerate(review.iter_rows(named=True)) if decided[line(row)]}
     others, total = np.flatnonzero(decided), review.height
@@ -50,7 +50,7 @@ def test_an_audit_cannot_be_drawn_again_without_the_model(tmp_path, model, cases
 )
 def test_times_that_cannot_be_are_named(tmp_path, model, cases, started, finished, words):
     path = filled(predicted(tmp_path, model, cases, name="review.csv"), truths(cases))
-    table = pl.read_csv(path, infer_schema=False)
+    table = pl.read_csv(path, infer_schema_length=0)
     table.with_columns(pl.lit(started).alias("started"), pl.lit(finished).alias("finished")).write_csv(path)
     result = run("audit", model, path)
     assert result.exit_code == 3, result.stdout
@@ -59,7 +59,7 @@ def test_times_that_cannot_be_are_named(tmp_path, model, cases, started, finishe
 
 def test_times_are_read(tmp_path, model, cases):
     path = filled(predicted(tmp_path, model, cases, name="review.csv"), truths(cases))
-    table = pl.read_csv(path, infer_schema=False)
+    table = pl.read_csv(path, infer_schema_length=0)
     pairs = ("started", "09:00"), ("finished", "09:02")
     times = (pl.lit(f"2026-03-02 {time}:00").alias(name) for name, time in pairs)
     table.with_columns(*times).write_csv(path)
@@ -68,7 +68,7 @@ def test_times_are_read(tmp_path, model, cases):
 
 def test_a_row_of_two_files_counts_once(tmp_path, table, model, cases):
     path = filled(predicted(tmp_path, model, cases, name="review.csv"), truths(cases))
-    count = pl.read_csv(path, infer_schema=False).height
+    count = pl.read_csv(path, infer_schema_length=0).height
     result = run("fit", table, *FIT, "--also", path, "--also", path, "-o", tmp_path / "m", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["rows"] == 80 + count

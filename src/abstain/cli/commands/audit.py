@@ -16,7 +16,6 @@ from abstain.cli.options import Given
 from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged
 from abstain.cli.output.reports import write_audit
-from abstain.estimators.unwrap import final_estimator, unguarded
 from abstain.review.audit import NONE, Audit, Case
 from abstain.review.intervals import kappa
 
@@ -33,39 +32,27 @@ def command(given: Given) -> None:
             rows[code] = case
     if all(case.truth == NONE for case in rows.values()):
         raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
-    batches = {case.drawn for case in rows.values()}
-    answered, drawn, handed_on = (sum(counts) for counts in zip(*(batch[1:4] for batch in batches), strict=True))
-    audit = Audit([*rows.values()], answered, handed_on, model.rule.labels, given.confidence)
-    error, cost, judged, sure = (
-        audit.error(),
-        audit.cost(),
-        len(audit.judged),
-        f"at {100 * audit.confidence:g} % between",
-    )
-    warned, said, spent = list[str](), list[str](), [seconds for review in reviews for seconds in review.seconds]
-    if not drawn:
-        warned.append("no row was audited, so the errors of the rows that the model answers are unknown; use --audit.")
-    elif judged < drawn:
-        warned.append(f"{drawn - judged} of {drawn} audited rows have no usable verdict; the intervals leave them out.")
-    if error is not None:
-        value, low, high = (f"{100 * error[name]:.3g} %" for name in ("estimate", "from", "to"))
-        said.append(f"{error['wrong']} of {judged} audited answers are wrong: {value} of all, {sure} {low} and {high}.")
-    if cost is not None:
-        value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
-        said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
+    audit = Audit([*rows.values()], model.rule.labels, given.confidence)
+    kept, spent = promises(audit.of_rows(over=False), model), [time for review in reviews for time in review.seconds]
+    error, cost, beyond = audit.error(), audit.cost(), audit.of_rows(over=True).error()
     cases = None if given.cases is None else Deciding(model, how).read(given.cases, how)
+    said = _sentences(audit, error, cost, beyond, promised=bool(kept))
+    if cases is None and model.guarded:
+        said.append("With --cases and the table of a batch it also says whether these rows are like the training rows.")
     facts = {
-        "batches": len(batches),
-        "rows the model answers": answered,
-        "rows handed on": handed_on,
-        "audited rows": drawn,
+        "batches": len(audit.batches),
+        "rows the model answers": audit.total("answered"),
+        "over capacity": audit.total("over"),
+        "rows handed on": audit.total("handed_on"),
+        "audited rows": audit.total("audited"),
         "error among the answers": error,
+        "error over capacity": beyond,
         "cost per row": cost,
         "rejected rows turned out as": audit.rejects(),
         "confidence": given.confidence,
         "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
-        "warnings": warned,
-        "promises": promises(audit, model),
+        "warnings": _warnings(audit),
+        "promises": kept,
         "reviewers": [agreement(*two, audit) for two in combinations(reviews, 2)],
         "unsure": sum(review.unsure for review in reviews),
         "median seconds": median(spent) if spent else None,
@@ -78,12 +65,38 @@ def command(given: Given) -> None:
     print_judged(shown | ({} if given.output is None else {"report": str(given.output)}), json=given.json)
 
 
+def _warnings(audit: Audit) -> list[str]:
+    """What makes the intervals wide."""
+    drawn, judged = audit.total("audited"), len(audit.judged)
+    if not drawn:
+        return ["no row was audited, so the errors of the rows that the model answers are unknown; use --audit."]
+    how = "the intervals count them as right and as wrong."
+    found = [f"{drawn - judged} of {drawn} audited rows have no usable verdict; {how}"] if judged < drawn else []
+    if none := sum(batch.answered > 0 == batch.audited for batch in audit.batches):
+        of = f"{none} of {len(audit.batches)} batches have no audited row"
+        found.append(f"{of}, so that any of their answers may be wrong; audit some rows of every batch.")
+    return found
+
+
+def _sentences(audit: Audit, error: Any, cost: Any, beyond: Any, *, promised: bool) -> list[str]:
+    """What the audit says, in words."""
+    sure, over, said = f"at {100 * audit.confidence:g} % between", audit.total("over"), list[str]()
+    for one, where in ((error, ""), (beyond, f" among the {over} over capacity")):
+        if one is not None:
+            value, low, high = (f"{100 * one[name]:.3g} %" for name in ("estimate", "from", "to"))
+            wrong = f"{one['wrong']} of {one['rows']} audited answers{where} are wrong"
+            said.append(f"{wrong}: {value} of all, {sure} {low} and {high}.")
+    if over and promised:
+        said.append("The promises are about the answers that are not over capacity.")
+    if cost is not None:
+        value, low, high = (f"{cost[name]:.4g}" for name in ("estimate", "from", "to"))
+        said.append(f"A row costs model and people together {value}, {sure} {low} and {high}.")
+    return said
+
+
 def promises(audit: Audit, model: FittedModel) -> list[dict[str, Any]]:
     """Return the ceilings on errors that the model was fitted for, and whether the verdicts agree."""
-    final = final_estimator(unguarded(model.estimator))
-    while hasattr(final, "estimator") and not hasattr(final, "certificate_"):
-        final = final_estimator(final.estimator)  # a frozen one
-    bound, found = getattr(final, "certificate_", None), list[dict[str, Any]]()
+    bound, found = model.promise, list[dict[str, Any]]()
     for name, share_of in (("max_error", audit.error), ("class_error", audit.of_class)):
         asked = getattr(bound, name, None) or {}
         for label, ceiling in asked.items() if isinstance(asked, dict) else [(None, asked)]:

@@ -39,6 +39,11 @@ def command(given: Given) -> None:
         costs = options.costs.of(table.classes) if budget is None else None
         given = given.but(guard=guard_plan(rate, table, costs, given.seed), budget=budget)
         facts = {"verdicts": len(table.y) - trained_on or None} | fit(table, costs, given, client)
+    if also:
+        facts["verdict"]["sentence"] += (
+            " The rows of --also are harder than others: these shares and costs, and those that drift compares with, "
+            "are over rows that include them, and are higher than those of new rows."
+        )
     facts["warnings"] += given.unfinished
     print_judged(facts, json=given.json)
 

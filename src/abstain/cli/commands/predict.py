@@ -61,6 +61,8 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         reviewed = {} if given.review is None else write_review(deciding.model, table, batch, decided, given)
     drift = deciding.drift()
     drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
+    if model.promise is not None and (over := int((decided.reason == "over capacity").sum())):
+        drifted.append(f"{over} rows over capacity get an answer, which the model's ceiling on errors does not cover.")
     for words in deciding.words() + drifted:  # otherwise the summary says that they have drifted
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
     return {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import features
 from abstain.cli.input.models import FittedModel
+from abstain.cli.tables.dates import format_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
@@ -98,8 +99,11 @@ def reasons(model: FittedModel, table: InputTable, batch: Batch, decisions: Any,
 
     if not len(rows):
         return []
-    X = model.rows(features(table, batch, model.numeric, model.categorical, model.plan))
+    X, dates = model.rows(features(table, batch, model.numeric, model.categorical, model.plan)), model.plan.dates
     how: dict[str, Any] = {"row_costs": model.row_costs(table, batch), "decisions": decisions, "rows": rows}
+    how["decimal"] = table.notation.decimal
+    if dates:
+        how["date_format"] = format_of(batch.frame[dates[0]], model.plan.day_first)
     return list(explain(model.estimator, X, **how).sentence.tolist())
 
 

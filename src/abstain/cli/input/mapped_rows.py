@@ -54,7 +54,8 @@ def training_rows(
     if len(paths) > 1 or by_blocks:
         if not linear:
             raise UsageError(
-                "several files are for --machine linear, which reads Parquet by blocks; pass it, or join them into one."
+                "several files are for --machine linear, which reads Parquet by blocks; pass it, or join them into "
+                "one; the verdicts of a review file are added by --also."
             )
         if other := [path for path in paths if not is_parquet(path)]:
             which, way = ("several files", ", or join the files") if len(paths) > 1 else ("rows for --cluster", "")

@@ -21,7 +21,7 @@ from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.costs.action_labels import ActionLabels
 from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.estimators.unwrap import FittedClassifier, final_estimator, unguarded
 from abstain.files.format.errors import ModelFileError
 from abstain.files.model_file import load
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default
@@ -117,6 +117,14 @@ class FittedModel(FittedClassifier):
     def guarded(self) -> bool:
         """Whether it rejects novel rows."""
         return hasattr(self.final, "guard_")
+
+    @property
+    def promise(self) -> Any:
+        """The bound of a ceiling on errors, if the model was fitted for one."""
+        final = final_estimator(unguarded(self.estimator))
+        while hasattr(final, "estimator") and not hasattr(final, "certificate_"):
+            final = final_estimator(final.estimator)  # a frozen one
+        return getattr(final, "certificate_", None)
 
     def rows(self, cells: pl.DataFrame) -> Any:
         """The cells in the form that the model takes."""

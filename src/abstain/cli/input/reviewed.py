@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, listed, meant, some
 from abstain.cli.input.columns import features, labels
+from abstain.cli.input.cost_sources import named_columns
 from abstain.cli.input.deciding import Deciding
-from abstain.cli.input.models import FittedModel
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.review.audit import NONE, Case
@@ -25,6 +25,8 @@ CASES, VERDICT, NOTE, CODE = "cases", "verdict", "note", "code"  # the sheet and
 UNSURE = "unsure"  # the verdict of a reviewer who has none, unless it is a class
 TIMES = ("started", "finished")  # columns that reviewers may add
 INERT = r"^'(\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])"  # the apostrophe of a safe CSV, before what it kept from running
+ADDED = "without a code of this model"  # why a row is not used
+CHANGED, TWICE = "changed after 'abstain predict' wrote the file", "there twice"
 ANSWERS = {"label", "rejected", "reason"}  # columns of the other file that predict writes
 
 
@@ -33,12 +35,10 @@ def fingerprint(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
-def cells_read(model: FittedModel, table: InputTable, batch: Batch) -> list[tuple[Any, ...]]:
-    """Return the cells of each row that the model reads, its own costs included."""
-    cells = features(table, batch, model.numeric, model.categorical, model.plan)
-    costs = model.row_costs(table, batch)
-    by_row = np.zeros((cells.height, 0)) if costs is None else np.asarray(costs).reshape(cells.height, -1)
-    return [(*row, *own) for row, own in zip(cells.iter_rows(), by_row.tolist(), strict=True)]
+def cells_read(of: Any, table: InputTable, batch: Batch) -> list[dict[str, Any]]:
+    """Return the cells of each row that a model, or a fit, reads, its own costs included."""
+    numbers = dict.fromkeys([*of.numeric, *named_columns(of.plan.costs)])
+    return features(table, batch, [*numbers], of.categorical, of.plan).to_dicts()
 
 
 def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.intp], int]:
@@ -58,9 +58,14 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
     said = [text if text in known else folded.get(text.strip().casefold(), text.strip()) for text in said]
     for text, place in zip(said, batch.places, strict=True):
         if text not in known:
-            way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}"
-            raise DataError(f"{table.place(place)}, column {VERDICT!r}: {text!r} is not a class of the model{way}.")
+            way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}."
+            raise DataError(f"{table.place(place)}, column {VERDICT!r}: {text!r} is not a class of the model{way}")
     return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE)
+
+
+def is_review(table: InputTable) -> bool:
+    """Whether 'abstain predict' wrote a table for reviewers."""
+    return {VERDICT, NOTE, CODE} <= {*table.columns}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class Review:
 
 def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) -> Review:
     """Read a review file of the model whose fingerprint is `own`; rows that are not its own are named and left out."""
-    model, rows, not_used = deciding.model, dict[str, Case](), list[str]()
+    model, rows, odd = deciding.model, dict[str, Case](), dict[str, str]()
     with opened(path, notation, "audit", sheet=CASES) as table:
         batch, truth, unsure_rows = read_verdicts(table, model.classes)
         table.check_has([CODE], "abstain audit (it recognises the rows)")
@@ -102,23 +107,40 @@ def read_review(path: Path, deciding: Deciding, own: str, notation: Notation) ->
         for at, (code, cells) in enumerate(zip(codes, cells_read(model, table, batch), strict=True)):
             found = None if code in rows else recognised(code, own, cells)
             if found is None:
-                not_used.append(f"{table.unit} {batch.places[at]}")
+                why = TWICE if code in rows else CHANGED if code[1:9] == own[:8] else ADDED
+                odd[f"{table.unit} {batch.places[at]}"] = why
                 continue
             own_prices = prices[at] if prices is not None and prices.ndim == 3 else prices
-            rows[code] = Case(int(truth[at]), int((answer if found[1] else choice)[at]), found[1], own_prices, found[0])
+            drawn, audited = found
+            over = audited and bool(decided.rejected[at])
+            taken = int((answer if audited else choice)[at])
+            rows[code] = Case(int(truth[at]), taken, audited, own_prices, drawn, over)
     if not rows:
         raise DataError(f"{path}: the cells that the model reads have changed in all rows; do not edit these cells.")
-    if not_used:
-        text = f"{path}: {some(not_used)} changed after 'abstain predict' wrote the file, or there twice; not used."
+    if odd:
+        warnings.warn(left_out(path, odd), UserWarning, stacklevel=2)
+    return Review(path, rows, [*odd], unsure_rows, _seconds(table, batch) if {*TIMES} <= {*table.columns} else [])
+
+
+def left_out(path: Path, odd: dict[str, str]) -> str:
+    """A sentence that names the rows of a review file that are not used, by the reason."""
+    said = [f"{some([place for place in odd if odd[place] == why])} {why}" for why in dict.fromkeys(odd.values())]
+    return f"{path}: {'; '.join(said)}; not used."
+
+
+def _seconds(table: InputTable, batch: Batch) -> list[float]:
+    """The seconds between the two times of each row that has both."""
+    written = batch.frame.select(pl.col(TIMES).cast(pl.String).str.strip_chars().replace("", None))
+    way = "write dates with times, such as 2026-03-02 09:15"
+    times = written.with_columns(pl.all().str.to_datetime(strict=False))
+    unread, empty = (frame.select(pl.all().is_null()).to_numpy() for frame in (times, written))
+    if lost := [f"{table.unit} {batch.places[at]}" for at in np.flatnonzero((unread & ~empty).any(axis=1)).tolist()]:
+        if unread.all():
+            text = f"{table.path}: the columns {listed(TIMES)} are not times; {way}, or remove the columns."
+            raise DataError(text)
+        text = f"{table.path}: the times of {some(lost)} are not written as the others and not used; {way}."
         warnings.warn(text, UserWarning, stacklevel=2)
-    seconds = list[float]()
-    if {*TIMES} <= {*table.columns}:
-        try:
-            start, end = (batch.frame[name].cast(pl.String).str.to_datetime(strict=False) for name in TIMES)
-        except pl.exceptions.PolarsError as error:
-            way = "write dates with times, such as 2026-03-02 09:15, or remove the columns"
-            raise DataError(f"{path}: the columns {listed(TIMES)} are not times; {way}.") from error
-        seconds = (end - start).dt.total_seconds().drop_nulls().to_list()
-        if min(seconds, default=0) < 0:
-            raise DataError(f"{path}: a row has {TIMES[1]!r} before {TIMES[0]!r}; correct its times.")
-    return Review(path, rows, not_used, unsure_rows, seconds)
+    seconds = (times[TIMES[1]] - times[TIMES[0]]).dt.total_seconds().drop_nulls().to_list()
+    if min(seconds, default=0) < 0:
+        raise DataError(f"{table.path}: a row has {TIMES[1]!r} before {TIMES[0]!r}; correct its times.")
+    return seconds

@@ -19,7 +19,7 @@ from abstain.cli.output.files import writing
 from abstain.cli.output.tables import EXCEL, check_table, table_written, workbook, write_sheet
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.review.cases import drawn_cases
-from abstain.review.codes import AUDITED, HANDED_ON, code_of, digest
+from abstain.review.codes import AUDITED, HANDED_ON, Drawn, code_of, digest
 
 ROW, WHY, ACTION, HELP, CHOICES = "row", "why", "action", "read me", "choices"  # names of columns, then of sheets
 DRAWN = "Drawn at random, to see how often the machine is right."  # which of them is the answer is not shown
@@ -75,10 +75,10 @@ def write_review(model: FittedModel, table: InputTable, batch: Batch, decisions:
     added = added.with_columns(pl.col(pl.Float64).fill_nan(None).round_sig_figs(4))
     cells, handed_on = cells_read(model, table, chosen), len(rows) - count
     batch_id = f"h{model_id[:8]}{digest(str(given.data.name), repr(cells), repr(chosen.places))[1:9]}"
-    drawn = batch_id, len(decisions) - handed_on, count, handed_on, given.seed
+    over = int((decisions.reason == "over capacity").sum())
+    drawn = Drawn(batch_id, len(decisions) - handed_on, over, count, handed_on, given.seed)
     roles = np.where(audited, AUDITED, HANDED_ON).tolist()
-    told_apart = zip(chosen.places, cells, roles, strict=True)
-    codes = [code_of(drawn, place, model_id, *row) for place, *row in told_apart]
+    codes = [code_of(drawn, place, model_id, *row) for place, *row in zip(chosen.places, cells, roles, strict=True)]
     frame = pl.concat([added, own, pl.DataFrame({CODE: codes}, {CODE: pl.String})], how="horizontal")
     if book:
         choices = [*dict.fromkeys([*map(str, model.classes), UNSURE])]

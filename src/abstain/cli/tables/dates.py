@@ -7,6 +7,8 @@ year need to know which comes first, the day or the month. Years have four digit
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -51,6 +53,16 @@ def day_first_in(cells: pl.Series) -> tuple[bool | None, int | None]:
         return None, None
     one, two = (int(found[name].gather(slashed).cast(int).max()) for name in ("one", "two"))  # type: ignore[arg-type]
     return (True if one > 12 >= two else False if two > 12 >= one else None), slashed[0]
+
+
+def format_of(column: pl.Series, day_first: bool | None) -> str:
+    """How the first date of a column is written, as `strftime` takes it; ISO if there is none."""
+    cells = [] if is_temporal(column) else column.str.strip_chars().drop_nulls().head(1).to_list()
+    text = next(iter(cells), "")
+    if found := re.match(_YEAR_LAST, text):
+        sign = found["sign"]
+        return sign.join(["%d", "%m", "%Y"] if sign == "." or day_first else ["%m", "%d", "%Y"])
+    return text[4].join(["%Y", "%m", "%d"]) if re.match(_YEAR_FIRST, text) else "%Y-%m-%d"
 
 
 def days(column: pl.Series, day_first: bool | None) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.comparison.judges import Judge
+from abstain.comparison.verdict import Judge
 from abstain.estimators.novelty.guard_rows import calibration_size
 from abstain.estimators.novelty.guarded import novel_action
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from operator import add
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.novelty.column_range import KEPT, CellTable, SeenCategories, SeenColumn, SeenNumbers
+from abstain.estimators.novelty.written import PLAIN, Written
 
 SHOWN = 5  # columns and categories in messages
-EPOCH, FURTHEST = np.datetime64(0, "D"), 1e6  # days: years of at most four digits
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,9 @@ class OutsideColumn:
         """The most frequent of the unseen categories."""
         return [text for text, _ in _ranked(self.unseen)[:SHOWN]]
 
-    def words(self, *, dates: bool = False) -> str:
+    def words(self, *, dates: bool = False, written: Written = PLAIN) -> str:
         """One sentence; empty if nothing is outside. With `dates` the numbers are days since 1970-01-01."""
-        parts = [*self._range_words(_date if dates else _shown), *self._category_words()]
+        parts = [*self._range_words(written.day if dates else written.six_digits), *self._category_words()]
         if self.newly_missing:
             parts.append(f"{self._of(self.newly_missing, 'has', 'have')} no value; in training every row had one")
         return f"column {self.seen.name!r}: {'; '.join(parts)}." if parts else ""
@@ -193,13 +192,13 @@ class Outside:
         """The columns with values outside, largest counts first."""
         return sorted(filter(lambda column: column.count, self.columns), key=lambda column: -column.count)
 
-    def words(self, most: int = SHOWN, *, dates: Collection[str | int] = ()) -> list[str]:
+    def words(self, most: int = SHOWN, *, dates: Collection[str | int] = (), written: Written = PLAIN) -> list[str]:
         """One sentence per column, for at most this many columns, then how many more there are.
 
         The columns named in `dates` contain days since 1970-01-01.
         """
         found = self.found
-        sentences = [column.words(dates=column.seen.name in dates) for column in found[:most]]
+        sentences = [column.words(dates=column.seen.name in dates, written=written) for column in found[:most]]
         if more := len(found) - len(sentences):
             what = "column has" if more == 1 else "columns have"
             sentences.append(f"and {more} more {what} values that are outside those in training.")
@@ -283,11 +282,3 @@ class SeenColumns:
 
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-
-
-def _date(days: float) -> str:
-    return str(EPOCH + np.timedelta64(int(days // 1), "D")) if abs(days) < FURTHEST else _shown(days)
-
-
-def _shown(number: float) -> str:
-    return f"{number:.6g}"

@@ -22,6 +22,7 @@ from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, checked_kerne
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
+from abstain.estimators.search.scales import warn_of_scales
 
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -111,6 +112,7 @@ class SearchMixin:
         checked = copy(self)  # so that a fit that fails changes nothing
         given = {"validator": checked, "row_costs": row_costs, "linear": self._linear}
         training = Training.of(with_kernel(self, AUTO[0]), X, y, sample_weight, **given)
+        warn_of_scales(self.kernel, training.X, getattr(checked, "feature_names_in_", None), stacklevel=3)
         grid, correction = self._search(training, y, row_groups(groups, len(training.code)), began)
         C, gamma = grid.best
         training = replace(training, parameters=with_kernel(self, grid.kernel or AUTO[0]))
