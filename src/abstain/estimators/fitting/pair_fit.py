@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.arguments import threads
+from abstain.arguments import one_blas_thread, threads
 from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import (
@@ -192,7 +192,8 @@ def shared_values(
     if issparse(X):
         return gram
     checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
-    own = kernel(X[checked], X)
+    with one_blas_thread():
+        own = kernel(X[checked], X)
     room = SAME * float(np.abs(own).max(initial=0.0))
     return gram if (np.abs(gram[checked, :n] - own) <= room).all() else None
 

@@ -28,7 +28,7 @@ from abstain.solvers.native import within
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
-FINISHED = 100  # and a linear fit, where that costs next to nothing
+FINISHED = 64  # and a linear fit, where that costs next to nothing
 AT_ONCE = (200_000, 2_000_000)  # rows of problems that are solved together, and of those that visit rows one by one
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 LINEAR = Kernel("linear")
