@@ -13,7 +13,7 @@ namespace {
 
 Problem part_of(const Problem& all, const Parts& parts, Index p) {
     const Index first = parts.starts[p];
-    return {parts.starts[p + 1] - first, all.sign + first, all.weight + first, all.kind + first, all.losses};
+    return {parts.starts[p + 1] - first, all.sign + first, all.weight + first, all.kind + first, all.losses, all.total};
 }
 
 // The rows of one part; `values` has what must be copied.

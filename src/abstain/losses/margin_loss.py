@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,8 +89,55 @@ def dual_value_of(
     return np.asarray(total)
 
 
+class Losses(ABC):
+    """The losses of rows: a table of distinct ones, and the line of each row."""
+
+    @abstractmethod
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the knots and the slopes of the distinct losses as arrays, a line for each loss."""
+
+    @abstractmethod
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
+        """Return each row's line in the tables."""
+
+    @property
+    def n_knots(self) -> int:
+        """K, the number of knots of every loss."""
+        return int(self.tables()[0].shape[1])
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope."""
+        return float(-self.tables()[1].min())
+
+    @cached_property
+    def columns(self) -> tuple[list[Any], list[Any]]:
+        """The columns of the tables; a number where all losses have the same."""
+        knots, slopes = ([float(c[0]) if (c == c[0]).all() else c for c in table.T] for table in self.tables())
+        return knots, slopes
+
+    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row's loss at its margin z."""
+        return value_of(*self._of_rows(sign), z)
+
+    def dual_value(
+        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        return dual_value_of(*self._of_rows(sign), g, weight)
+
+    def _of_rows(self, sign: NDArray[np.int8]) -> tuple[list[Any], list[Any]]:
+        """Return the knots and the slopes of the rows, a number or an array for each knot."""
+        knots, slopes = self.columns
+        if all(isinstance(column, float) for column in (*knots, *slopes)):
+            return knots, slopes
+        kind = self.kinds(sign)
+        knots, slopes = ([c if isinstance(c, float) else c[kind] for c in columns] for columns in self.columns)
+        return knots, slopes
+
+
 @dataclass(frozen=True)
-class MarginLoss:
+class MarginLoss(Losses):
     """The training loss of a score f: ``positive(f)`` for y = +1, ``negative(-f)`` for y = -1.
 
     Parameters
@@ -117,16 +165,6 @@ class MarginLoss:
                 f"(negative) and {len(self.positive.knots)} (positive)."
             )
 
-    @property
-    def n_knots(self) -> int:
-        """K, the number of knots of either loss."""
-        return len(self.positive.knots)
-
-    @property
-    def steepest(self) -> float:
-        """The largest absolute slope of either loss."""
-        return max(-loss.slopes[0] for loss in (self.negative, self.positive))
-
     def turned(self) -> MarginLoss:
         """Return the loss of the negated score: the two classes exchanged."""
         thresholds = Thresholds(0.0 - self.thresholds.upper, 0.0 - self.thresholds.lower)
@@ -152,27 +190,3 @@ class MarginLoss:
     def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
         """Return the loss of these rows, which depends on their class only."""
         return self
-
-    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each row's loss at its margin z."""
-        if self.negative == self.positive:
-            return self.positive.value(z)
-        return _by_class(sign, lambda y, rows: self.of(y).value(z[rows]))
-
-    def dual_value(
-        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
-        if self.negative == self.positive:
-            return self.positive.dual_value(g, weight)
-        return _by_class(sign, lambda y, rows: self.of(y).dual_value(g[rows], weight[rows]))
-
-
-def _by_class(
-    sign: NDArray[np.int8], evaluate: Callable[[int, NDArray[np.intp]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    values = np.empty(len(sign))
-    for y in (-1, 1):
-        rows = np.flatnonzero(sign == y)
-        values[rows] = evaluate(y, rows)
-    return values

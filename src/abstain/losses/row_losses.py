@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.losses.margin_loss import MarginLoss, dual_value_of, value_of
+from abstain.losses.margin_loss import Losses, MarginLoss
 from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
 
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LossTable:
+class LossTable(Losses):
     """The training losses of n rows, each a convex, piecewise-linear function of its margin.
 
     Attributes
@@ -35,16 +35,6 @@ class LossTable:
     knots: NDArray[np.float64]
     slopes: NDArray[np.float64]
     kind: NDArray[np.intp]
-
-    @property
-    def n_knots(self) -> int:
-        """K, the number of knots of every loss."""
-        return int(self.knots.shape[1])
-
-    @property
-    def steepest(self) -> float:
-        """The largest absolute slope."""
-        return float(-self.slopes.min())
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the knots and the slopes of the distinct losses."""
@@ -60,24 +50,13 @@ class LossTable:
         """Return the losses of these rows."""
         return replace(self, kind=self.kind[rows])
 
-    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002 (in kind)
-        """Return each row's loss at its margin z."""
-        return value_of(*self._lines, z)
 
-    def dual_value(
-        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]  # noqa: ARG002
-    ) -> NDArray[np.float64]:
-        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
-        return dual_value_of(*self._lines, g, weight)
-
-    @property
-    def _lines(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-        """The knots and the slopes of all rows, one array for each knot."""
-        return tuple([column[self.kind] for column in table.T] for table in (self.knots, self.slopes))  # type: ignore[return-value]
-
-
-def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> LossTable:
+def in_sequence(
+    losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]
+) -> MarginLoss | LossTable:
     """Return the losses of several sets of rows, one after another; all with as many knots."""
+    if isinstance(losses[0], MarginLoss) and all(loss is losses[0] for loss in losses):
+        return losses[0]
     tables = [loss.tables() for loss in losses]
     before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
     kinds = [start + loss.kinds(sign) for start, loss, sign in zip(before, losses, signs, strict=False)]

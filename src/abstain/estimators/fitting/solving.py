@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, scale, score_rounding, stretch
+from abstain.dual.certificate import (
+    Certificate,
+    certify,
+    feasible,
+    most_rounding,
+    rounding,
+    scale,
+    score_rounding,
+    stretch,
+)
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, DualSolution, Proof, Status, certified_gap
 from abstain.estimators.fitting.definiteness import is_indefinite
@@ -20,7 +29,7 @@ from abstain.gammas import resolve_gamma
 from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.native import within
+from abstain.solvers.native import best_bias, within
 
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
@@ -197,13 +206,15 @@ class Solved:
         machine = problem.machine(beta)
         expansion, hidden = _trusted_sums(problem, solution, machine, beta, tol) if posed.as_posed else (None, 0.0)
         if expansion is None:
-            expansion, hidden = posed.expansion(machine, n_jobs), rounding(problem, beta)
+            expansion, hidden = posed.expansion(machine, n_jobs), None
         found = cls._scored(problem, replace(solution, beta=beta), machine, expansion, hidden)
         if found.certificate.relative_gap <= certified_gap(tol):
             return found
         factor = stretch(problem, beta, found.certificate.kkt_violation)
+        if factor == 1.0:
+            return found
         stretched = replace(solution, beta=factor * beta), problem.machine(factor * beta)
-        longer = cls._scored(problem, *stretched, factor * expansion, factor * hidden)
+        longer = cls._scored(problem, *stretched, factor * expansion, None if hidden is None else factor * hidden)
         return min(found, longer, key=lambda solved: solved.certificate.relative_gap)
 
     @classmethod
@@ -213,17 +224,22 @@ class Solved:
         solution: DualSolution,
         machine: KernelMachine,
         expansion: NDArray[np.float64],
-        hidden: float,
+        hidden: float | None,
     ) -> Solved:
-        """Certify a machine by its sums on the training rows, with what rounding may hide of the gap."""
+        """Certify a machine by its sums on the training rows, with what rounding may hide of the gap.
+
+        None is what rounding in float64 may hide.
+        """
         bias = best_bias(problem, expansion)
         if problem.total != 0.0:
             bias += ON_MARGIN * abs(bias)
         machine = replace(machine, bias=bias)
         certificate = certify(problem, solution.beta, machine.bias, expansion)
-        hidden /= scale(problem, solution.beta, certificate.primal, certificate.dual)
-        if hidden > NEGLIGIBLE:
-            gap = min(certificate.relative_gap + hidden, sys.float_info.max)
+        size = scale(problem, solution.beta, certificate.primal, certificate.dual)
+        if hidden is None and not most_rounding(problem, solution.beta) <= NEGLIGIBLE * size:
+            hidden = rounding(problem, solution.beta)
+        if hidden is not None and hidden > NEGLIGIBLE * size:
+            gap = min(certificate.relative_gap + hidden / size, sys.float_info.max)
             certificate = replace(certificate, relative_gap=gap if np.isfinite(gap) else sys.float_info.max)
         return cls(problem, solution, machine, certificate)
 

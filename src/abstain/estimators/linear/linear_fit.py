@@ -62,9 +62,7 @@ def linear_machines(
 
     def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
         columns: list[Any] = [[task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]]
-        loss: Any = tasks[0].loss
-        if any(task.loss is not loss for task in tasks):
-            loss = in_sequence([task.loss for task in tasks], columns[0])
+        loss = tasks[0].loss if len(tasks) == 1 else in_sequence([task.loss for task in tasks], columns[0])
         sign, weights = (each[0] if len(tasks) == 1 else np.concatenate(each) for each in columns)
         return fitted_machines(LinearProblem(rows.X, rows.centre, sign, weights, loss), now, n_jobs, rows)
 
