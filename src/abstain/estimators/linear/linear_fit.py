@@ -16,7 +16,7 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import Task
 from abstain.dual.proof import Proof, Status
-from abstain.estimators.fitting.solving import centrable
+from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import in_sequence
