@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from abstain.arguments import one_blas_thread
 from abstain.dual.problem import DualProblem
 from abstain.gammas import resolve_gamma
 from abstain.kernels import Kernel, Matrix, called_kernel
-from abstain.machines.kernel_machine import KernelMachine, gram_values, kernel_bytes
+from abstain.machines.kernel_machine import KernelMachine, expand_parts, gram_values, kernel_bytes
 from abstain.solvers.native import SMO
 
 SHARED_ROWS, SHARED_FEATURES = 1000, 100  # up to so many rows of at least so many features, values are made once
@@ -24,6 +25,7 @@ BLOCK = 1024
 MOST_DENSE = 25_000_000  # entries of sparse rows that may be made dense: 200 MB
 DENSE_SHARE = 0.05  # share of entries other than 0 from which dense rows are faster
 COMPARED, SAME = 4, 1e-10  # rows of shared values that are compared, and the relative difference that is rounding
+ALONE = 200_000  # products that BLAS leaves to one thread
 CANCELLED = 1e-10  # largest cancellation error of a squared distance, relative to the kernel's width
 
 
@@ -75,8 +77,10 @@ class Posed:
     def expansion(self, solved: KernelMachine, n_jobs: int | None) -> NDArray[np.float64]:
         """Return the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
         if self.gram is not None:
-            with one_blas_thread():
-                return np.asarray(solved.coef @ self.gram[solved.support])
+            beta, rows = np.zeros(self.problem.n), np.arange(self.problem.n)
+            beta[solved.support] = solved.coef
+            kernel, ends = self.problem.kernel, np.array([0, len(rows)])
+            return expand_parts(kernel, self.problem.X, rows, ends, coef=beta, gram=self.gram, n_jobs=n_jobs)
         if self.as_posed:
             return solved.expansion(self.problem.X, n_jobs)
         rows = self.X if len(self.kept) == self.X.shape[0] else self.X[self.kept]
@@ -193,7 +197,7 @@ def shared_values(
     if issparse(X):
         return gram
     checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
-    with one_blas_thread():
+    with one_blas_thread() if COMPARED * X.size > ALONE else nullcontext():
         own = kernel(X[checked], X)
     room = SAME * float(np.abs(own).max(initial=0.0))
     return gram if (np.abs(gram[checked, :n] - own) <= room).all() else None
