@@ -163,7 +163,7 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, doubl
     const Index n = problem.size;
     const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : std::min(tol, policy::nearly_right);
     const Settings sets{nearly_right, policy::steps_before_active_set * n};
-    const bool to_the_end = options_.one_of_many && n > policy::few_rows;
+    const bool to_the_end = options_.some_rows && n > policy::few_rows;
     Settings first = to_the_end ? Settings{tol, policy::steps_to_the_end * n} : sets;
     first.on_demand = few_move(problem);
     if (!first.on_demand) exact_kernel();

@@ -191,14 +191,14 @@ def test_a_weight_of_two_is_a_row_given_twice():
     X, y = gaussians(60)
     weight = 1.0 + (np.arange(60) % 3 == 0)
     rows = np.repeat(np.arange(60), weight.astype(int))
-    once = RejectSVC(Costs(reject=0.2), gamma=0.4, tol=1e-7, class_weight="balanced").fit(X, y, weight)
-    twice = RejectSVC(Costs(reject=0.2), gamma=0.4, tol=1e-7, class_weight="balanced").fit(X[rows], y[rows])
+    once = RejectSVC(Costs(reject=0.2), gamma=0.4, class_weight="balanced").fit(X, y, weight)
+    twice = RejectSVC(Costs(reject=0.2), gamma=0.4, class_weight="balanced").fit(X[rows], y[rows])
     np.testing.assert_allclose(once.decision_function(X), twice.decision_function(X), atol=1e-5)
 
 
 def test_a_machine_is_that_of_its_class_against_the_rest():
     X, y = gaussians(120)
-    clf = RejectSVC(Costs(reject=0.2), C=2.0, gamma=0.4, tol=1e-8).fit(X, y)
+    clf = RejectSVC(Costs(reject=0.2), C=2.0, gamma=0.4).fit(X, y)
     # at equality nothing is rejected, and one tangent is left, at log(c_fp / c_fn) = logit(1 - reject)
     single = Costs(false_positive=0.8, false_negative=0.2, reject=0.16)
     for k in range(3):
