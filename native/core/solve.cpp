@@ -68,6 +68,18 @@ template <class T> bool blurred(const double* beta, Index size, double tol) {
     return policy::rounding_share * std::numeric_limits<T>::epsilon() * sum > tol;
 }
 
+// Whether a violation of the tolerance leaves a gap of at most so many tolerances, relative to the dual value: rows with a
+// coefficient may each have a loss of the violation times their weight.
+bool leaves_small_gap(const Problem& problem, const Outcome& outcome) {
+    double dual = 0, most = 0;
+    for (Index i = 0; i < problem.size; ++i) {
+        const double beta = outcome.beta[i];
+        dual += problem.phi(i, problem.sign[i] * beta) - 0.5 * beta * outcome.expansion[i];
+        if (beta != 0) most += problem.breakpoint(i, problem.pieces());
+    }
+    return outcome.status == Status::converged && most <= policy::gap_in_tolerances * dual;
+}
+
 }  // namespace
 
 template <class T> KernelMatrix<T>& Fitter::kernel() {
@@ -150,11 +162,18 @@ bool Fitter::few_move(const Problem& problem) const {
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
     const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : std::min(tol, policy::nearly_right);
-    Settings first{nearly_right, policy::steps_before_active_set * n};
+    const Settings sets{nearly_right, policy::steps_before_active_set * n};
+    const bool to_the_end = options_.some_rows && n > policy::few_rows;
+    Settings first = to_the_end ? Settings{tol, policy::steps_to_the_end * n} : sets;
     first.on_demand = few_move(problem);
     if (!first.on_demand) exact_kernel();
     Outcome outcome = decompose<double>(problem, start, first, budget);
-    if (outcome.status == Status::time_limit || budget.empty() || watch_.expired()) return outcome;
+    const auto ended = [&] { return outcome.status == Status::time_limit || budget.empty() || watch_.expired(); };
+    if (ended() || (to_the_end && leaves_small_gap(problem, outcome))) return outcome;
+    if (to_the_end && outcome.status != Status::converged) {
+        outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
+        if (ended()) return outcome;
+    }
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
         kernel<double>().activate(all_rows(n));
