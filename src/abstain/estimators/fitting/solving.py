@@ -61,7 +61,10 @@ class Solved:
             )
         beta = feasible(problem, solution.beta)
         machine = problem.machine(beta)
-        expansion, hidden = _trusted_sums(problem, solution, machine, beta, tol) if posed.as_posed else (None, 0.0)
+        trusted: tuple[Any, Any] = (None, None)
+        if posed.as_posed:
+            trusted = _trusted_sums(problem, solution, machine, beta, tol)
+        expansion, hidden = trusted
         if expansion is None:
             expansion, hidden = posed.expansion(machine, n_jobs), None
         found = cls._scored(problem, replace(solution, beta=beta), machine, expansion, hidden)
