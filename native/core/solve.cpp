@@ -159,10 +159,8 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, doubl
     Outcome outcome = decompose<double>(problem, start, first, budget);
     const auto ended = [&] { return outcome.status == Status::time_limit || budget.empty() || watch_.expired(); };
     if (ended() || (to_the_end && leaves_small_gap(problem, outcome))) return outcome;
-    if (to_the_end && outcome.status != Status::converged) {
-        outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
-        if (ended()) return outcome;
-    }
+    if (to_the_end && outcome.status != Status::converged) outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
+    if (ended()) return outcome;
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
         kernel<double>().activate(all_rows(n));
