@@ -8,6 +8,7 @@
 #include "dense_kernel.hpp"
 #include "expansion.hpp"
 #include "policy.hpp"
+#include "small_gap.hpp"
 
 namespace abstain {
 
@@ -66,18 +67,6 @@ template <class T> bool blurred(const double* beta, Index size, double tol) {
     double sum = 0;
     for (Index i = 0; i < size; ++i) sum += std::abs(beta[i]);
     return policy::rounding_share * std::numeric_limits<T>::epsilon() * sum > tol;
-}
-
-// Whether a violation of the tolerance leaves a gap of at most so many tolerances, relative to the dual value: rows with a
-// coefficient may each have a loss of the violation times their weight.
-bool leaves_small_gap(const Problem& problem, const Outcome& outcome) {
-    double dual = 0, most = 0;
-    for (Index i = 0; i < problem.size; ++i) {
-        const double beta = outcome.beta[i];
-        dual += problem.phi(i, problem.sign[i] * beta) - 0.5 * beta * outcome.expansion[i];
-        if (beta != 0) most += problem.breakpoint(i, problem.pieces());
-    }
-    return outcome.status == Status::converged && most <= policy::gap_in_tolerances * dual;
 }
 
 }  // namespace
@@ -170,10 +159,8 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, doubl
     Outcome outcome = decompose<double>(problem, start, first, budget);
     const auto ended = [&] { return outcome.status == Status::time_limit || budget.empty() || watch_.expired(); };
     if (ended() || (to_the_end && leaves_small_gap(problem, outcome))) return outcome;
-    if (to_the_end && outcome.status != Status::converged) {
-        outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
-        if (ended()) return outcome;
-    }
+    if (to_the_end && outcome.status != Status::converged) outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
+    if (ended()) return outcome;
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
         kernel<double>().activate(all_rows(n));
