@@ -152,7 +152,7 @@ oldest: $(STAMPS)/tools ## run the Python tests with the lower bounds of pyproje
 	@mkdir -p build && $(PY) requirements/oldest.py > build/oldest.txt
 	$(PYTHON) -m venv --clear build/oldest
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check -r build/oldest.txt .
-	build/oldest/bin/python $(PYTEST) -m "not long" $(addprefix --ignore=,$(MORE)) $(OLDEST)
+	build/oldest/bin/python $(PYTEST) -m "not long" $(addprefix --ignore=,$(MORE))
 
 # The core of the fuzzers, under the sanitizers.
 define build_fuzzed

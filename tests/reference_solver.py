@@ -10,15 +10,17 @@ dual, and the pair moves along beta_i + t, beta_j - t, from piece to piece while
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import best_bias, feasible
-from abstain.dual.problem import DualProblem
+from abstain.dual.certificate import feasible
+from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.dual.proof import DualSolution, Status
+from abstain.losses.margin_loss import MarginLoss
 
-__all__ = ["Reference"]
+__all__ = ["Reference", "best_bias"]
 
 Vector = NDArray[np.float64]
 
@@ -116,3 +118,42 @@ class _Rows:
         """Give the slope of row j left of `at`, and where its piece begins."""
         piece = int(np.searchsorted(self.edges[j, :-1], at, side="left")) - 1
         return (self.slopes[j, piece], self.edges[j, piece]) if piece >= 0 else (np.inf, at)
+
+
+def best_bias(problem: DualProblem, expansion: Vector) -> float:
+    """Return the bias that minimises the primal for a fixed expansion F; the midpoint if a whole interval does.
+
+    ::
+
+        sum_i w_i loss_i(y_i (F_i + bias)) + total bias is convex and piecewise linear in the bias; far to the left
+        its slope is sum_{y_i = +1} w_i slopes_i[0] + total; it grows by w_i times the bend at y_i knot - F_i
+
+    So the minimum is where the running sum of sorted bends crosses 0. If one class has no weight, every bias far enough
+    towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight.
+    """
+    bends_at, bends, slope = [], [], 0.0
+    knots, slopes_of = problem.loss.tables()
+    bends_of = -slopes_of
+    bends_of[:, :-1] += slopes_of[:, 1:]
+    by_class = isinstance(problem.loss, MarginLoss)
+    for y in (-1, 1):
+        rows = ((problem.sign == y) & (problem.weight > 0)).nonzero()[0]
+        weight: Vector = problem.weight[rows]
+        kind: Any = int(y > 0) if by_class else problem.kind[rows]
+        if not by_class and len(kind) and (kind == kind[0]).all():
+            kind = int(kind[0])  # one loss for the whole class need not be gathered
+        for k in range(problem.loss.n_knots):
+            bends_at.append(y * knots[kind, k] - expansion[rows])
+            bends.append(bends_of[kind, k] * weight)
+        if y > 0 and len(rows):
+            first = slopes_of[kind, 0]
+            slope = float(first * weight.sum()) if first.ndim == 0 else float(first @ weight)
+    slope += problem.total
+    at, bend = np.concatenate(bends_at), np.concatenate(bends)
+    order = np.argsort(at, kind="stable")
+    at, slopes = at[order], slope + np.cumsum(bend[order])
+    flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
+    ends = [float(at[i]) for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
+    if slope >= -flat:
+        ends = ends[1:]
+    return float(sum(ends) / len(ends)) if ends else 0.0

@@ -108,15 +108,16 @@ void bind_parts(nb::module_& m) {
 
     m.def(
         "best_biases",
-        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector expansion) {
-            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
+        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector expansion,
+           double total) {
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes), total};
             const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
             require(expansion.shape(0) == sign.shape(0), "expansion must have as many entries as sign");
             const OwnParts own(starts, problem.size);
             return to_numpy(best_biases(problem, own.view(), expansion.data()));
         },
         "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
-        "slopes"_a.noconvert(), "expansion"_a.noconvert());
+        "slopes"_a.noconvert(), "expansion"_a.noconvert(), "total"_a = 0.0);
 }
 
 }  // namespace abstain::bind

@@ -3,7 +3,7 @@
 //   sum_i w_i loss_i(y_i (F_i + b)) + total b is convex and piecewise linear in b; far to the left its slope is
 //   total - sum_{y_i = +1} w_i u_K, and it grows by w_i (u_(k+1) - u_k) at y_i t_k - F_i
 //
-// abstain.dual.certificate.best_bias is the same in Python; tests compare the two.
+// tests/reference_solver.py has the same in Python; tests compare the two.
 #pragma once
 
 #include <vector>

@@ -8,6 +8,7 @@
 #include "dense_kernel.hpp"
 #include "expansion.hpp"
 #include "policy.hpp"
+#include "small_gap.hpp"
 
 namespace abstain {
 
@@ -150,11 +151,16 @@ bool Fitter::few_move(const Problem& problem) const {
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
     const Index n = problem.size;
     const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : std::min(tol, policy::nearly_right);
-    Settings first{nearly_right, policy::steps_before_active_set * n};
+    const Settings sets{nearly_right, policy::steps_before_active_set * n};
+    const bool to_the_end = options_.some_rows && n > policy::few_rows;
+    Settings first = to_the_end ? Settings{tol, policy::steps_to_the_end * n} : sets;
     first.on_demand = few_move(problem);
     if (!first.on_demand) exact_kernel();
     Outcome outcome = decompose<double>(problem, start, first, budget);
-    if (outcome.status == Status::time_limit || budget.empty() || watch_.expired()) return outcome;
+    const auto ended = [&] { return outcome.status == Status::time_limit || budget.empty() || watch_.expired(); };
+    if (ended() || (to_the_end && leaves_small_gap(problem, outcome))) return outcome;
+    if (to_the_end && outcome.status != Status::converged) outcome = decompose<double>(problem, outcome.beta.data(), sets, budget);
+    if (ended()) return outcome;
 
     if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
         kernel<double>().activate(all_rows(n));

@@ -22,6 +22,7 @@ struct Options {
     Index max_iterations = 10'000'000;
     double cache_bytes = 500e6;
     bool one_of_many = false;  // kernel rows on demand, and no comparison of F with double: the caller does that for all rows
+    bool some_rows = false;    // one of many over some of the rows: there are many more of these, and a small gap is enough
 };
 
 // Solves one problem after another over the same kernel values, on one thread of control.

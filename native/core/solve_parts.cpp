@@ -13,7 +13,7 @@ namespace {
 
 Problem part_of(const Problem& all, const Parts& parts, Index p) {
     const Index first = parts.starts[p];
-    return {parts.starts[p + 1] - first, all.sign + first, all.weight + first, all.kind + first, all.losses};
+    return {parts.starts[p + 1] - first, all.sign + first, all.weight + first, all.kind + first, all.losses, all.total};
 }
 
 // The rows of one part; `values` has what must be copied.
@@ -62,7 +62,9 @@ PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const Pa
             KernelSource source(spec, rows, options.cache_bytes);
             if (scaled) source.scaled_as(*scaled, parts.of(p));
             ThreadPool alone(1);
-            const Outcome outcome = Fitter(source, own_options, alone, own).fit(part_of(problem, parts, p), nullptr);
+            Options part_options = own_options;
+            part_options.some_rows = std::ssize(parts.of(p)) < std::visit([](const auto& all) { return all.rows; }, X);
+            const Outcome outcome = Fitter(source, part_options, alone, own).fit(part_of(problem, parts, p), nullptr);
             std::copy(outcome.beta.begin(), outcome.beta.end(), answers.beta.begin() + parts.starts[p]);
             answers.iterations[p] = outcome.iterations;
             answers.status[p] = outcome.status;

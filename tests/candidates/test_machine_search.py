@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import Actions, Costs, MachineSearch, RejectSVCCV
-from abstain.candidates.machines import BOOSTED, MACHINES, WITHOUT_SVM, Machine, auto_machines
+from abstain.candidates.machines import BOOSTED, MACHINES, WITHOUT_BOTH, WITHOUT_SVM, Machine, auto_machines
 from compared import rows
 
 
@@ -39,7 +39,9 @@ def test_without_costs_nothing_is_rejected(name, classes):
 def test_the_machines_follow_from_the_number_of_rows():
     assert auto_machines(BOOSTED - 1, sparse=False) == ("svm", "laplacian", "average")
     assert auto_machines(BOOSTED, sparse=False) == ("svm", "laplacian", "boosting", "average")
-    assert auto_machines(WITHOUT_SVM, sparse=False) == ("logistic", "boosting")
+    assert auto_machines(WITHOUT_SVM, sparse=False) == ("laplacian", "boosting", "average")
+    assert auto_machines(WITHOUT_BOTH, sparse=False) == ("logistic", "boosting")
+    assert auto_machines(WITHOUT_SVM - 1, sparse=True) == ("svm", "laplacian", "average")
     assert auto_machines(WITHOUT_SVM, sparse=True) == ("logistic",)
     X, y = rows(60)
     found = MachineSearch(Costs(reject=0.2), cv=3).fit(X, y)

@@ -4,12 +4,13 @@ from numpy.testing import assert_allclose
 
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
-from abstain.dual.certificate import best_bias, certify, stretch
+from abstain.dual import certificate as certificates
+from abstain.dual.certificate import certify, most_rounding, rounding, stretch
 from abstain.dual.problem import DualProblem, set_names
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
 from abstain.losses.tangent_hinge import double_hinge, hinge
-from abstain.solvers.native import SMO
+from abstain.solvers.native import SMO, best_bias
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
 from problems import KNOWN, double_hinge_on_rho, pose, random_loss, random_problem, with_one_sign_of_rho
@@ -228,3 +229,28 @@ def test_a_stretched_machine_is_certified_where_large_C_hides_how_good_it_is():
 def test_nothing_is_stretched_where_rows_have_a_loss():
     problem, beta = nearly_solved(0.01)
     assert stretch(problem, beta, 1e-3) == 1.0
+
+
+@looped(seed=range(20))
+def test_feasible_coefficients_are_left_as_they_are(seed):
+    problem = random_problem(seed)
+    beta = Reference().solve(problem).beta
+    assert certificates.feasible(problem, beta) is beta  # the solver's sums of them hold
+    largest = int(np.argmax(np.abs(beta)))
+    left = beta.copy()
+    left[beta == 0.0] = 1e-14 * beta[largest]
+    np.testing.assert_array_equal(certificates.feasible(problem, left) == 0.0, beta == 0.0)
+    off = beta.copy()
+    off[largest] *= 0.9  # control: the sums of the classes differ
+    assert certificates.feasible(problem, off) is not off
+    assert certificates.feasible(problem, off).sum() == pytest.approx(0.0, abs=1e-9 * np.abs(beta).max())
+
+
+@looped(seed=range(5), name=["linear", "rbf", "laplacian", "poly", "sigmoid"], far=[0.0, 1e3])
+def test_what_all_rows_together_may_hide_is_no_less(seed, name, far):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 4)) + far
+    sign = np.where(rng.random(30) < 0.5, 1, -1).astype(np.int8)
+    problem = DualProblem(Kernel(name, gamma=0.1 + rng.random(), coef0=1.0), X, sign, DOUBLE, 1.0 + rng.random(30))
+    beta = sign * problem.breakpoint(2) * rng.random(30)
+    assert rounding(problem, beta) <= most_rounding(problem, beta) < np.inf

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import certify
-from abstain.estimators.fitting import pair_fit
+from abstain.estimators.fitting import pair_fit, posing
 from abstain.estimators.fitting.kernel_fit import posed_tasks
 from abstain.estimators.fitting.training import Training
 from abstain.machines.kernel_machine import class_pairs, gram_values, kernel_bytes
@@ -47,7 +47,7 @@ def test_labels_are_those_of_svc_and_of_pairs_solved_apart(data, monkeypatch):
     X, y = data
     together = RejectSVC(tol=1e-5).fit(X, y)
     np.testing.assert_array_equal(together.predict(X), SVC(tol=1e-5).fit(X, y).predict(X))
-    monkeypatch.setattr(pair_fit, "_can_be_solved_together", lambda *_: False)
+    monkeypatch.setattr(pair_fit, "can_share_values", lambda *_: False)
     apart = RejectSVC(tol=1e-5).fit(X, y)
     np.testing.assert_array_equal(together.predict(X), apart.predict(X))
     assert together.objective_ == pytest.approx(apart.objective_, rel=1e-6)
@@ -104,7 +104,7 @@ def cache(n_rows):
 def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkeypatch):
     X, y = layout(small[0]), small[1]
     made = []
-    monkeypatch.setattr(pair_fit, "gram_values", lambda *given: made.append(given) or gram_values(*given))
+    monkeypatch.setattr(posing, "gram_values", lambda *given: made.append(given) or gram_values(*given))
     shared = RejectSVC(costs, tol=1e-6, cache_size=cache(240)).fit(X, y)
     assert len(made) == 1
     apart = RejectSVC(costs, tol=1e-6, cache_size=0.99 * cache(240)).fit(X, y)  # the matrix would be too large
@@ -123,11 +123,11 @@ def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkey
 def test_wrong_kernel_values_are_not_used(small, costs, monkeypatch):
     X, y = small
     right = RejectSVC(costs).fit(X, y)
-    monkeypatch.setattr(pair_fit, "gram_values", lambda *given: 1.001 * gram_values(*given))
+    monkeypatch.setattr(posing, "gram_values", lambda *given: 1.001 * gram_values(*given))
     found = RejectSVC(costs).fit(X, y)
     assert found.status_ == "optimal"
     np.testing.assert_allclose(found.decision_function(X), right.decision_function(X), atol=1e-2)
-    monkeypatch.setattr(pair_fit, "SAME", 1.0)  # control: they would be
+    monkeypatch.setattr(posing, "SAME", 1.0)  # control: they would be
     wrong = RejectSVC(costs, C=100).fit(X, y)
     apart = RejectSVC(costs, C=100, cache_size=0.1).fit(X, y)
     assert np.abs(wrong.decision_function(X) - apart.decision_function(X)).max() > 1e-4
@@ -148,3 +148,19 @@ def test_each_class_is_optimal_by_its_own_problem(small, monkeypatch):
     again = RejectSVC(Costs(reject=0.3)).fit(X, y)  # those of odd classes are certified by themselves
     assert again.status_ == "optimal"
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-6)
+
+
+def test_solver_and_certificate_share_the_kernel_values_of_few_wide_rows(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((150, 120)), rng.integers(2, size=150)
+    made = []
+    monkeypatch.setattr(posing, "gram_values", lambda *given: made.append(given) or gram_values(*given))
+    shared, apart = (RejectSVC(C=5, cache_size=size).fit(X, y) for size in (cache(150), 0.99 * cache(150)))
+    assert len(made) == 1
+    scores = apart.decision_function(X)
+    np.testing.assert_allclose(shared.decision_function(X), scores, atol=1e-9)
+    assert max(shared.duality_gap_, apart.duality_gap_) < 1e-9
+    monkeypatch.setattr(posing, "gram_values", lambda *given: 1.1 * gram_values(*given))
+    np.testing.assert_array_equal(RejectSVC(C=5).fit(X, y).decision_function(X), scores)
+    monkeypatch.setattr(posing, "SAME", 1.0)  # control: wrong values would be used
+    assert np.abs(RejectSVC(C=5).fit(X, y).decision_function(X) - scores).max() > 1e-3

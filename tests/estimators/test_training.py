@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.validation import _get_feature_names
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
-from abstain.estimators.fitting.solving import faster_dense
+from abstain.estimators.fitting.posing import faster_dense
 from abstain.kernels import Kernel
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)

@@ -13,7 +13,7 @@ from abstain import Costs, LinearRejectSVC, LinearRejectSVCCV
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
-from abstain.estimators.fitting.solving import centrable
+from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.linear.linear_fit import fitted_machine, fitted_machines, linear_rows, row_centre, scattered
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import in_sequence

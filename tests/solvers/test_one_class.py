@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstain.dual.certificate import best_bias, certify, feasible
+from abstain.dual.certificate import certify, feasible
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
@@ -15,7 +15,7 @@ from abstain.solvers.one_class import OneClassSMO
 from clarabel_qp import dual_optimum
 from looping import looped
 from problems import random_problem
-from reference_solver import Reference
+from reference_solver import Reference, best_bias
 
 SOLVERS = {"SMO": SMO(tol=1e-8), "active set": ActiveSet(tol=1e-8), "reference": Reference(), "start": OneClassSMO()}
 

@@ -23,9 +23,9 @@ from sklearn.linear_model import LogisticRegression
 
 SVM, LAPLACIAN, BEST, AUTO, NOTHING, AVERAGE = "svm", "laplacian", "best", "auto", "nothing", "average"
 SVMS: dict[str, dict[str, str]] = {SVM: {}, LAPLACIAN: {"kernel": "laplacian"}}  # parameters of the svm that is tried
-# Rows from which "auto" averages boosted trees too, and from which it leaves out the svm, whose time grows with the
-# square of the rows. What each costs on how many rows: experiments/decision-quality/average.py.
-BOOSTED, WITHOUT_SVM = 2_000, 20_000
+# Rows from which "auto" averages boosted trees too, and from which it leaves out the svm with the Gaussian kernel, then
+# both: their time grows with the square of the rows. What each costs: experiments/decision-quality/average.py.
+BOOSTED, WITHOUT_SVM, WITHOUT_BOTH = 2_000, 20_000, 50_000
 Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
 
@@ -174,6 +174,6 @@ CHOICES = (*SVMS, *NAMES[1:])  # those that "best" chooses among, in the order i
 
 def auto_machines(n: int, *, sparse: bool) -> tuple[str, ...]:
     """Return the machines that are tried on n rows, few and fast ones, and whether they are averaged."""
-    svm = n < WITHOUT_SVM
-    wanted = ((SVM, svm), (LAPLACIAN, svm), ("logistic", not svm), ("boosting", n >= BOOSTED and not sparse))
-    return (*(name for name, used in wanted if used), *((AVERAGE,) if svm else ()))
+    svms = n < (WITHOUT_SVM if sparse else WITHOUT_BOTH)
+    wanted = {SVM: n < WITHOUT_SVM, LAPLACIAN: svms, "logistic": not svms, "boosting": n >= BOOSTED and not sparse}
+    return (*(name for name, used in wanted.items() if used), *((AVERAGE,) if svms else ()))

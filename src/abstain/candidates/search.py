@@ -73,10 +73,10 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         "svm", "laplacian" (the svm with that kernel), "logistic", "forest" and "boosting": one to tune, or several to
         choose among, on the same folds. With "average" among them the others are not chosen among: their probabilities
         are averaged, and Chow's rule decides. "auto": the average of the svm with both kernels; from 2,000 rows on of
-        boosted trees too; from 20,000 rows on the choice between boosted trees and logistic regression. An average
-        needs probabilities, which an svm has at stated costs only; without them, or if time ran out before all
-        machines were tried, a machine is chosen. "nothing" reads no feature and decides all rows alike: the machine to
-        use if ``choice_.doing_nothing`` is not None.
+        boosted trees too; from 20,000 rows on without the Gaussian kernel; from 50,000 rows on the choice between
+        boosted trees and logistic regression. An average needs probabilities, which an svm has at stated costs only;
+        without them, or if time ran out before all machines were tried, a machine is chosen. "nothing" reads no feature
+        and decides all rows alike: the machine to use if ``choice_.doing_nothing`` is not None.
     svm : RejectSVCCV or None
         The search that stands for "svm", and for "laplacian" with that kernel; its costs, labels, folds and time limit
         are set here.

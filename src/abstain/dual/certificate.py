@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.dual.problem import ROUNDING, DualProblem
+from abstain.dual.problem import DualProblem
 from abstain.kernels import size_of_rows
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable
 
-# The squared length of a machine of one class that counts as 0, as a share of the longest one.
-_NO_LENGTH = 1e-6
-# As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
+_NO_LENGTH = 1e-6  # squared length of a machine of one class that counts as 0, as a share of the longest one
 ROUNDED = 1e-12  # share of the largest coefficient below which one inside its box is a rounding error
-UNBALANCED = 1e-10
+UNBALANCED = 1e-10  # share of the sum of coefficients of a class that rounding may leave between the two sums
 
 
 @dataclass(frozen=True)
@@ -150,29 +149,50 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
         return 10.0 * _length((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error)
 
 
+def most_rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
+    """Return a bound on `rounding` in fewer passes: the squares of all rows together are those of each row at most."""
+    entries = problem.X.data if issparse(problem.X) else problem.X.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = float(entries @ entries)
+        of_row = squares if problem.kernel.formula.power == 2 else math.sqrt(problem.X.shape[1] * squares)
+        largest = [float(np.max(of)) for of in magnitudes(problem, of_row)]
+        size = np.abs(beta)
+        reach = _length(problem.breakpoint(problem.loss.n_knots) + size)
+        return float(rounding_bound(largest, _length(beta), size.sum(), reach, problem.loss))
+
+
+def rounding_bound(largest: Sequence[float], length: Any, size: Any, reach: Any, loss: MarginLoss | LossTable) -> Any:
+    """Return a bound on `rounding` by the largest root_i and s_i, |beta|_2, |beta|_1 and |w |slopes[0]| + |beta||_2."""
+    root, exponent = largest
+    eps = sys.float_info.epsilon
+    error = root * root * eps * ((1.0 + 2.0 * exponent) * length + 0.5 * size) + 0.1 * eps * largest_knot(loss)
+    return 10.0 * error * reach
+
+
 def _length(vector: NDArray[np.float64]) -> float:
     square = float(vector @ vector)
     return math.sqrt(square) if square < math.inf else float(np.abs(vector).sum())  # no less, where squares overflow
 
 
-def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
-    """Return root_i and s_i of `rounding` for each row."""
+def magnitudes(problem: DualProblem, size: float | None = None) -> tuple[Any, Any]:
+    """Return root_i and s_i of `rounding` for each row, or bounds on them if no `size_of_rows` is above `size`."""
     kernel, X = problem.kernel, problem.X
     if kernel.name == "precomputed":
-        return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
-    dense = not issparse(X)
-    centred = X - X.sum(axis=0) / len(X) if dense and (kernel.name == "linear" or kernel.formula.stationary) else X
-    squares = size_of_rows(kernel, centred)
+        return np.sqrt(np.abs(problem.diagonal)), 0.0
+    sizes: Any = size
+    if size is None:
+        centred = not issparse(X) and (kernel.name == "linear" or kernel.formula.stationary)
+        sizes = size_of_rows(kernel, X - X.sum(axis=0) / len(X) if centred else X)
     if kernel.name == "linear":
-        return np.sqrt(squares), 0.0
+        return np.sqrt(sizes), 0.0
     if kernel.formula.stationary:
-        return np.ones(problem.n), 2.0 * kernel.gamma * squares
-    inner = kernel.gamma * squares + abs(kernel.coef0)
+        return 1.0, 2.0 * kernel.gamma * sizes
+    inner = kernel.gamma * sizes + abs(kernel.coef0)
     if kernel.name == "poly":  # a power multiplies the relative rounding of its base
         return np.sqrt(inner**kernel.degree), float(kernel.degree)
     if kernel.name == "sigmoid":  # |tanh(u) - tanh(v)| <= |u - v|, so its error is at most that of its argument
         return np.sqrt(inner), 0.0
-    return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
+    return np.sqrt(np.abs(problem.diagonal)), 0.0
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -184,13 +204,17 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     """
     top = problem.breakpoint(problem.loss.n_knots)
     size = np.abs(beta)
-    beta = np.where((size <= ROUNDED * size.max(initial=0.0)) & (size < top), 0.0, beta)
-    g = np.minimum(np.maximum(problem.sign * beta, 0.0), top)
-    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
+    left = (size <= ROUNDED * size.max(initial=0.0)) & (size < top) & (size > 0.0)
+    if left.any():
+        beta = np.where(left, 0.0, beta)
+    given = problem.sign * beta
+    g = np.minimum(np.maximum(given, 0.0), top)
     if problem.total != 0.0:
         return _of_total(problem, beta, g, top)
-    if abs(positive - negative) <= UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
+    both, missing = float(g.sum()), float(problem.sign @ g)
+    if abs(missing) <= 0.5 * UNBALANCED * both and (g == given).all():
         return beta
+    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
     least = min(negative, positive)
     shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
     return np.asarray(problem.sign * g * shrink)
@@ -207,45 +231,6 @@ def _of_total(
     room = np.where(rises, top - g, g)
     share = min(1.0, abs(missing) / max(float(room.sum()), sys.float_info.min))
     return np.asarray(problem.sign * np.clip(g + np.where(rises, share, -share) * room, 0.0, top))
-
-
-def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
-    """Return the bias that minimises the primal for a fixed expansion F; the midpoint if a whole interval does.
-
-    ::
-
-        sum_i w_i loss_i(y_i (F_i + bias)) + total bias is convex and piecewise linear in the bias; far to the left
-        its slope is sum_{y_i = +1} w_i slopes_i[0] + total; it grows by w_i times the bend at y_i knot - F_i
-
-    So the minimum is where the running sum of sorted bends crosses 0. If one class has no weight, every bias far enough
-    towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight.
-    """
-    bends_at, bends, slope = [], [], 0.0
-    knots, slopes_of = problem.loss.tables()
-    bends_of = -slopes_of
-    bends_of[:, :-1] += slopes_of[:, 1:]
-    by_class = isinstance(problem.loss, MarginLoss)
-    for y in (-1, 1):
-        rows = ((problem.sign == y) & (problem.weight > 0)).nonzero()[0]
-        weight: NDArray[np.float64] = problem.weight[rows]
-        kind: Any = int(y > 0) if by_class else problem.kind[rows]
-        if not by_class and len(kind) and (kind == kind[0]).all():
-            kind = int(kind[0])  # one loss for the whole class need not be gathered
-        for k in range(problem.loss.n_knots):
-            bends_at.append(y * knots[kind, k] - expansion[rows])
-            bends.append(bends_of[kind, k] * weight)
-        if y > 0 and len(rows):
-            first = slopes_of[kind, 0]
-            slope = float(first * weight.sum()) if first.ndim == 0 else float(first @ weight)
-    slope += problem.total
-    at, bend = np.concatenate(bends_at), np.concatenate(bends)
-    order = np.argsort(at, kind="stable")
-    at, slopes = at[order], slope + np.cumsum(bend[order])
-    flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
-    ends = [float(at[i]) for i in (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right")) if i < len(at)]
-    if slope >= -flat:
-        ends = ends[1:]
-    return float(sum(ends) / len(ends)) if ends else 0.0
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import UNBALANCED, Certificate, largest_knot, magnitudes
+from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes, rounding_bound
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable, in_sequence
@@ -159,11 +159,7 @@ def _certified(
         )
         pairs = np.maximum.reduceat(up, starts) - np.minimum.reduceat(down, starts)
         feasible = (outside == 0.0) & (np.abs(excess) <= 0.5 * UNBALANCED * total(g))
-        # `score_rounding` and `rounding` with the largest root and exponent for all rows
-        root, exponent = largest
-        size, eps = np.sqrt(total(beta * beta)), np.finfo(np.float64).eps
-        error = root * root * eps * ((1.0 + 2.0 * exponent) * size + 0.5 * total(np.abs(beta)))
-        error += 0.1 * eps * largest_knot(parts.loss)
-        reach = top + np.abs(beta)
-        hidden = 10.0 * error * np.sqrt(total(reach * reach)) / np.maximum(np.abs(primal), sys.float_info.min)
+        size, reach = np.abs(beta), top + np.abs(beta)
+        lengths = (np.sqrt(total(beta * beta)), total(size), np.sqrt(total(reach * reach)))
+        hidden = rounding_bound(largest, *lengths, parts.loss) / np.maximum(np.abs(primal), sys.float_info.min)
     return primal, dual, gap, relative, np.maximum(pairs, infeasible), feasible, hidden

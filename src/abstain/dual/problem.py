@@ -45,7 +45,7 @@ class RowLosses:
     @property
     def dual_slopes(self) -> NDArray[np.float64]:
         """The slopes of each row's phi, (n, K), descending."""
-        return np.asarray(self._dual_slopes[self.kind])
+        return np.asarray(self.loss.tables()[0][self.kind, ::-1])
 
     @property
     def breakpoints(self) -> NDArray[np.float64]:
@@ -55,16 +55,18 @@ class RowLosses:
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Return the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
         if k not in self._weighted:
-            of_kind = self._breakpoints[k]
-            found = np.asarray(self.weight * (of_kind if isinstance(of_kind, float) else of_kind[self.kind]))
+            found = np.asarray(self.weight * (-self._of_kind(1, -k) if k else 0.0))
             found.flags.writeable = False
             self._weighted[k] = found
         return self._weighted[k]
 
-    def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
-        slopes = self._walled_slopes
-        return slopes[piece + 1] if slopes.ndim == 1 else slopes[self.kind, piece + 1]
+    def dual_slope(self, piece: int) -> Any:
+        """Return the slope of each row's phi on a piece from 0 to K - 1, (n,), or a number; -inf on piece K."""
+        return self._of_kind(0, -1 - piece) if piece < self.loss.n_knots else -np.inf
+
+    def _of_kind(self, table: int, column: int) -> Any:
+        found = self.loss.columns[table][column]
+        return found if isinstance(found, float) else found[self.kind]
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
@@ -80,24 +82,6 @@ class RowLosses:
         return self.loss.kinds(self.sign)
 
     @cached_property
-    def _dual_slopes(self) -> NDArray[np.float64]:
-        return self.loss.tables()[0][:, ::-1]
-
-    @cached_property
-    def _walled_slopes(self) -> NDArray[np.float64]:
-        """The slopes of each kind's phi between infinite ones; one line if all kinds have the same."""
-        slopes = np.full((len(self._dual_slopes), self.loss.n_knots + 2), np.inf)
-        slopes[:, 1:-1] = self._dual_slopes
-        slopes[:, -1] = -np.inf
-        return slopes[0] if (slopes == slopes[0]).all() else slopes
-
-    @cached_property
-    def _breakpoints(self) -> list[float | NDArray[np.float64]]:
-        """The breakpoints of each kind's phi, an array for each of them; a number if all kinds have the same."""
-        columns = (-self.loss.tables()[1][:, ::-1]).T
-        return [0.0, *(float(one[0]) if (one == one[0]).all() else one for one in columns)]
-
-    @cached_property
     def _weighted(self) -> dict[int, NDArray[np.float64]]:
         """The breakpoints of every row that were asked for: a certificate reads the last one five times."""
         return {}
@@ -108,9 +92,11 @@ class RowLosses:
         Rows with an even code 2k rest on the k-th breakpoint, rows with an odd code 2k + 1 lie between two. A row
         counts as on a breakpoint if it is within `atol` of it, as a share of the row's largest breakpoint.
         """
-        below, up_to = self._pieces(beta, atol)
-        codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
-        return np.where(below < 0, 0, codes).astype(np.int8)
+        K, g = self.loss.n_knots, self.sign * beta
+        slack = atol * self.breakpoint(K)
+        below = sum((self.breakpoint(k) < g - slack for k in range(1, K)), np.zeros(len(g), dtype=np.int8))
+        up_to = sum((self.breakpoint(k) <= g + slack for k in range(1, K + 1)), np.zeros(len(g), dtype=np.int8))
+        return np.where(g <= slack, 0, np.where(below == up_to, 2 * below + 1, 2 * up_to)).astype(np.int8)
 
     def gains(
         self, beta: NDArray[np.float64], F: NDArray[np.float64]
@@ -122,22 +108,16 @@ class RowLosses:
             y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
             y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
         """
-        left, right = (self.dual_slope(piece) for piece in self._pieces(beta, ROUNDING))
-        positive = self.sign > 0
+        K, g, positive = self.loss.n_knots, self.sign * beta, self.sign > 0
+        slack = ROUNDING * self.breakpoint(K)
+        right = self.dual_slope(0)
+        left = np.where(g <= slack, np.inf, right)
+        for k in range(1, K + 1):
+            at, following = self.breakpoint(k), self.dual_slope(k)
+            right = np.where(at <= g + slack, following, right)
+            if k < K:
+                left = np.where(at < g - slack, following, left)
         return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
-
-    def _pieces(self, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the pieces of phi left and right of each g: equal inside a piece, -1 and K beyond the ends."""
-        g = self.sign * beta
-        slack = atol * self.breakpoint(self.loss.n_knots)
-        left = np.where(g <= slack, -1, 0)
-        right = np.zeros(len(g), dtype=np.intp)
-        for k in range(1, self.loss.n_knots + 1):
-            at = self.breakpoint(k)
-            right += at <= g + slack
-            if k < self.loss.n_knots:
-                left += (at < g - slack) & (left >= 0)
-        return left, right
 
 
 def set_names(n_knots: int) -> tuple[str, ...]:

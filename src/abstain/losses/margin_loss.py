@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,11 +89,16 @@ def dual_value_of(
     return np.asarray(total)
 
 
-class Lines:
-    """The losses of rows as lines of tables: of each row the line of its class, or one for its own costs."""
+class Losses(ABC):
+    """The losses of rows: a table of distinct ones, and the line of each row."""
 
-    tables: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
-    kinds: Callable[[NDArray[np.int8]], NDArray[np.intp]]
+    @abstractmethod
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the knots and the slopes of the distinct losses as arrays, a line for each loss."""
+
+    @abstractmethod
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
+        """Return each row's line in the tables."""
 
     @property
     def n_knots(self) -> int:
@@ -104,26 +110,34 @@ class Lines:
         """The largest absolute slope."""
         return float(-self.tables()[1].min())
 
-    def _of_rows(self, sign: NDArray[np.int8]) -> Any:
-        """The knots and the slopes of all rows, one array for each knot."""
-        kinds = self.kinds(sign)
-        return ([column[kinds] for column in table.T] for table in self.tables())
+    @cached_property
+    def columns(self) -> tuple[list[Any], list[Any]]:
+        """The columns of the tables; a number where all losses have the same."""
+        knots, slopes = ([float(c[0]) if (c == c[0]).all() else c for c in table.T] for table in self.tables())
+        return knots, slopes
 
     def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each row's loss at its margin z."""
-        knots, slopes = self._of_rows(sign)
-        return value_of(knots, slopes, z)
+        return value_of(*self._of_rows(sign), z)
 
     def dual_value(
         self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
-        knots, slopes = self._of_rows(sign)
-        return dual_value_of(knots, slopes, g, weight)
+        return dual_value_of(*self._of_rows(sign), g, weight)
+
+    def _of_rows(self, sign: NDArray[np.int8]) -> tuple[list[Any], list[Any]]:
+        """Return the knots and the slopes of the rows, a number or an array for each knot."""
+        knots, slopes = self.columns
+        if all(isinstance(column, float) for column in (*knots, *slopes)):
+            return knots, slopes
+        kind = self.kinds(sign)
+        knots, slopes = ([c if isinstance(c, float) else c[kind] for c in columns] for columns in self.columns)
+        return knots, slopes
 
 
 @dataclass(frozen=True)
-class MarginLoss(Lines):
+class MarginLoss(Losses):
     """The training loss of a score f: ``positive(f)`` for y = +1, ``negative(-f)`` for y = -1.
 
     Parameters

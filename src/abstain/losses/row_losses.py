@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.losses.margin_loss import Lines, MarginLoss
+from abstain.losses.margin_loss import Losses, MarginLoss
 from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
 
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LossTable(Lines):
+class LossTable(Losses):
     """The training losses of n rows, each a convex, piecewise-linear function of its margin.
 
     Attributes
@@ -51,8 +51,12 @@ class LossTable(Lines):
         return replace(self, kind=self.kind[rows])
 
 
-def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> LossTable:
+def in_sequence(
+    losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]
+) -> MarginLoss | LossTable:
     """Return the losses of several sets of rows, one after another; all with as many knots."""
+    if isinstance(losses[0], MarginLoss) and all(loss is losses[0] for loss in losses):
+        return losses[0]
     tables = [loss.tables() for loss in losses]
     before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
     kinds = [start + loss.kinds(sign) for start, loss, sign in zip(before, losses, signs, strict=False)]

@@ -238,7 +238,9 @@ def task_losses(costs: CostTable) -> tuple[MarginLoss, ...]:
 
 def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
     """Return the losses with these tangents, a row for each class."""
-    return tuple(tangent_hinge(sorted({*row})) for row in tangents.tolist())
+    each = [tuple(sorted({*row})) for row in tangents.tolist()]
+    made = {row: tangent_hinge(row) for row in {*each}}  # most classes have the same
+    return tuple(made[row] for row in each)
 
 
 @cache

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.dual.certificate import best_bias, certify, feasible
+from abstain.dual.certificate import certify, feasible
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, Status
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
-from abstain.solvers.native import SMO, within
+from abstain.solvers.native import SMO, best_bias, within
 
 FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster

@@ -29,7 +29,7 @@ from abstain.solvers.native import SMO, native_task
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram matrix
 FEWEST_FEATURES = 100  # with more, the Gram matrix of sparse rows is never made dense, and Newton steps take long
-EXACT = 100  # rows up to which sparse ones are solved to about the last digits: a weight is then a repeated row
+EXACT = 64  # rows up to which sparse ones are solved to about the last digits: a weight is then a repeated row
 ROWS_PER_COLUMN = (4, 8)  # of few columns and of many; with more, coordinate descent may need thousands of passes
 PASSES = (600.0, 1000.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
 LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")

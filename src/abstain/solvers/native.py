@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.parts import Parts
-from abstain.dual.problem import DualProblem
+from abstain.dual.problem import DualProblem, RowLosses
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
 from abstain.losses.margin_loss import MarginLoss
@@ -187,10 +187,32 @@ def within(solver: Any, began: float) -> Any:
     return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
 
 
+def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
+    """Return the bias that minimises the primal for a fixed expansion F; the midpoint if a whole interval does.
+
+    ::
+
+        sum_i w_i loss_i(y_i (F_i + bias)) + total bias is convex and piecewise linear in the bias; far to the left
+        its slope is sum_{y_i = +1} w_i slopes_i[0] + total; it grows by w_i times the bend at y_i knot - F_i
+
+    So the minimum is where the running sum of sorted bends crosses 0. If one class has no weight, every bias far enough
+    towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight. The
+    certificate holds for any bias.
+    """
+    return float(_biases(problem, np.array([0, problem.n]), expansion, problem.total)[0])
+
+
 def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what `best_bias` returns for each part at these sums."""
-    rows = native_task(parts.sign, parts.loss, parts.weight)
-    return _native.best_biases(starts=parts.starts, **rows, expansion=expansion)
+    return _biases(parts, parts.starts, expansion, 0.0)
+
+
+def _biases(
+    of: RowLosses, starts: NDArray[np.int64], expansion: NDArray[np.float64], total: float
+) -> NDArray[np.float64]:
+    rows = native_task(of.sign, of.loss, of.weight)
+    expansion = np.require(expansion, np.float64, ["C", "A"])
+    return _native.best_biases(starts=starts, **rows, expansion=expansion, total=float(total))
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:

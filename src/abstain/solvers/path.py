@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.certificate import best_bias, certify, feasible, rounding, score_rounding
+from abstain.dual.certificate import certify, feasible, rounding, score_rounding
 from abstain.dual.problem import DualProblem
-from abstain.solvers.native import ActiveSet, Progress, native_problem
+from abstain.solvers.native import ActiveSet, Progress, best_bias, native_problem
 
 CERTIFIED = 1e-6  # largest relative duality gap of what `RegularizationPath.at` returns
 NEAR_A_KNOT = 10.0  # in errors of the score: as in native/core/policy.hpp

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from abstain.comparison.verdict import judge_of
 from sklearn.base import clone
 
 import abstain
 from abstain import Actions, Costs, NoveltyRejector, RejectSVC
 from abstain.cli.training.guarding import ADDED, alarm_cost
+from abstain.comparison.verdict import judge_of
 from abstain.estimators.novelty.novelty import DEFAULT_RATE
 from cli.running import run
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.solving import resolved_kernel, symmetric, training_gram
+from abstain.estimators.fitting.posing import resolved_kernel, symmetric, training_gram
 from abstain.features import KernelFeatures, column_of, kernel_features
 from abstain.kernels import Kernel, Matrix
 from abstain.labels import Labels

@@ -14,7 +14,8 @@ from abstain.compressed import checked_rows
 from abstain.dual.proof import Proof, joint_proof
 from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, fitted, read_only
 from abstain.estimators.fitting.pair_fit import Fits, fitted_classes, fitted_pairs
-from abstain.estimators.fitting.solving import Posed, solved
+from abstain.estimators.fitting.posing import Posed
+from abstain.estimators.fitting.solving import solved
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine

@@ -25,15 +25,15 @@ from abstain.dual.proof import (
     Status,
     certified_gap,
 )
-from abstain.estimators.fitting.solving import SCORED, FittedMachine, Posed, solved
-from abstain.machines.kernel_machine import class_pairs, expand_parts, gram_values, kernel_bytes
+from abstain.estimators.fitting.posing import Posed, can_share_values, shared_values
+from abstain.estimators.fitting.solving import SCORED, FittedMachine, solved
+from abstain.machines.kernel_machine import class_pairs, expand_parts
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import SMO, part_biases, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 WHOLE = 1000  # rows of a pair, on average, up to which all kernel values are computed first
 FEATURES, CHEAP = 40, 200  # the same for fewer features: 3,000 x 8 in 10 classes takes 1.5 times as long at 1,000
-COMPARED, SAME = 4, 1e-10  # rows of these values that are compared, and the relative difference that is rounding
 SHOWN = 50_000  # of one call if its progress is shown between calls
 
 
@@ -82,7 +82,7 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
     pairs = class_pairs(len(classes.starts) - 1)
     found: list[FittedMachine | None] = [None] * len(pairs)
     first: dict[int, DualSolution] = {}
-    if _can_be_solved_together(solver, shared):
+    if can_share_values(solver, shared):
         held = np.diff(classes.starts).tolist()
         lengths = [held[i] + held[j] for i, j in pairs]
         small = [p for p, length in enumerate(lengths) if length <= SCORED]
@@ -114,7 +114,7 @@ def fitted_classes(solver: Any, posed: Sequence[Posed]) -> Fits:
     problems = [one.problem for one in posed]
     found: list[FittedMachine | None] = [None] * len(posed)
     few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
-    gram = shared_values(solver, shared) if few and _can_be_solved_together(solver, shared) else None
+    gram = shared_values(solver, shared) if few and can_share_values(solver, shared) else None
     if gram is not None:
         fits, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
         if not first:
@@ -159,13 +159,6 @@ class _ByClass:
         return Parts.of(ordered, rows, starts, sign, gram)
 
 
-def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
-    """Whether these are feature rows with a kernel of the core whose optimum the certificate alone proves."""
-    kernel = shared.problem.kernel
-    known = kernel.formula.native and kernel.formula.definite(kernel) and kernel.name not in ("linear", "precomputed")
-    return isinstance(solver, SMO) and known
-
-
 def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:
     """Whether to compute all kernel values before the pairs, of these numbers of rows, are solved.
 
@@ -175,26 +168,6 @@ def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:
     dense = shared.as_posed and not issparse(shared.problem.X)
     most = CHEAP if dense and shared.problem.X.shape[1] < FEATURES else WHOLE
     return bool(lengths) and sum(lengths) <= most * len(lengths)
-
-
-def shared_values(
-    solver: SMO, shared: Posed, order: NDArray[np.intp] | slice = slice(None)
-) -> NDArray[np.float64] | None:
-    """Return all kernel values between the rows in this order; None if there are too many.
-
-    Solver and certificate read them, so some rows are compared with the kernel's own values; None also if these differ.
-    Those of sparse rows are the kernel's own.
-    """
-    if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
-        return None
-    kernel, X = shared.problem.kernel, (shared.problem.X if shared.as_posed else shared.X[shared.kept])[order]
-    gram, n = gram_values(kernel, X, solver.n_jobs), X.shape[0]
-    if issparse(X):
-        return gram
-    checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
-    own = kernel(X[checked], X)
-    room = SAME * float(np.abs(own).max(initial=0.0))
-    return gram if (np.abs(gram[checked, :n] - own) <= room).all() else None
 
 
 def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, dict[int, DualSolution]]:

@@ -15,7 +15,7 @@ from abstain.compressed import checked_rows
 from abstain.costs.per_row import row_table, warn_if_never
 from abstain.costs.table import CostTable
 from abstain.dual.problem import DualProblem, Loss, Task, tasks
-from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel
+from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.kernels import Kernel, Matrix
 from abstain.labels import Labels, warn_if_assumed
 from abstain.losses.generalized_hinge import BartlettWegkamp

@@ -15,7 +15,7 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.problem import Task
 from abstain.dual.proof import Proof
 from abstain.estimators.fitting.kernel_fit import FittedMachines
-from abstain.estimators.fitting.solving import CANCELLED
+from abstain.estimators.fitting.posing import CANCELLED
 from abstain.estimators.fitting.training import Training, implied, stakes_and_losses, unit_of_stakes, warn_of_sides
 from abstain.estimators.linear.dask_table import DaskTable, Profile, block_weights, located
 from abstain.estimators.linear.linear_fit import certified, fitted_tasks, joined

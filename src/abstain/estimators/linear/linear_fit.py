@@ -16,7 +16,7 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import Task
 from abstain.dual.proof import Proof, Status
-from abstain.estimators.fitting.solving import centrable
+from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
 from abstain.losses.row_losses import in_sequence
@@ -28,7 +28,7 @@ from abstain.solvers.native import within
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit to landmarks goes on to about the last digits, as in `RejectSVC`
-FINISHED = 100  # and a linear fit, where that costs next to nothing
+FINISHED = 64  # and a linear fit, where that costs next to nothing
 AT_ONCE = (200_000, 2_000_000)  # rows of problems that are solved together, and of those that visit rows one by one
 ROUNDS = 3  # times that a solver is restarted with a finer tolerance
 LINEAR = Kernel("linear")
@@ -62,9 +62,7 @@ def linear_machines(
 
     def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
         columns: list[Any] = [[task.sign(code) for task in tasks], [task.weight(code, weight) for task in tasks]]
-        loss: Any = tasks[0].loss
-        if any(task.loss is not loss for task in tasks):
-            loss = in_sequence([task.loss for task in tasks], columns[0])
+        loss = tasks[0].loss if len(tasks) == 1 else in_sequence([task.loss for task in tasks], columns[0])
         sign, weights = (each[0] if len(tasks) == 1 else np.concatenate(each) for each in columns)
         return fitted_machines(LinearProblem(rows.X, rows.centre, sign, weights, loss), now, n_jobs, rows)
 

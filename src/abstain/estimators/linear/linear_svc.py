@@ -110,8 +110,10 @@ class LinearRejectSVC(
     n_features_in_, feature_names_in_ : int, ndarray
         As everywhere in scikit-learn.
 
-    Notes ----- Dense rows in float32 or float64 and in C order, memory-mapped files included, are read in place; so are
-    CSR matrices. Dense rows are centred as they are read. A fit needs about 170 bytes per row, besides the rows.
+    Notes
+    -----
+    Dense rows in float32 or float64 and in C order, memory-mapped files included, are read in place; so are CSR
+    matrices. Dense rows are centred as they are read. A fit needs about 170 bytes per row, besides the rows.
 
     References
     ----------

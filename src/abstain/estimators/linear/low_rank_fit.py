@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from abstain.dual.linear_certificate import LowRankProblem
 from abstain.dual.problem import Task
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.solving import centrable, resolved_kernel
+from abstain.estimators.fitting.posing import centrable, resolved_kernel
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import chosen_landmarks
 from abstain.estimators.linear.linear_fit import POLISHED, fitted_machine, fitted_tasks

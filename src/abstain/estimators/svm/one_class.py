@@ -22,8 +22,9 @@ from abstain.estimators.fitting.decide import ProvenMixin, fitted
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, checked_first, with_parameters
+from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.estimators.fitting.progress import FitTask
-from abstain.estimators.fitting.solving import Posed, posed_rows, resolved_kernel, solved
+from abstain.estimators.fitting.solving import solved
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import origin_hinge
 from abstain.machines.kernel_machine import KernelMachine
