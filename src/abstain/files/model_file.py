@@ -35,11 +35,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
             ThresholdRejector, NoveltyRejector, or Pipeline of one of these
         Fitted. A ThresholdRejector or NoveltyRejector must be around one of the first five, LogisticRegression,
         RandomForestClassifier, HistGradientBoostingClassifier, DummyClassifier(strategy="prior"),
-        CalibratedClassifierCV around one of these, or a Pipeline that ends in one of these; a NoveltyRejector also
-        around a ThresholdRejector. Its detector must be a NoveltyDetector, which is the default, or a OneClassSVM. The
-        steps of a Pipeline may be scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer,
-        PowerTransformer, QuantileTransformer, SimpleImputer, OneHotEncoder and OrdinalEncoder, "passthrough", and
-        Pipelines and ColumnTransformers of these.
+        CalibratedClassifierCV around one of these, a MachineAverage of these, which MachineSearch fits, or a Pipeline
+        that ends in one of these; a NoveltyRejector also around a ThresholdRejector. Its detector must be a
+        NoveltyDetector, which is the default, or a OneClassSVM. The steps of a Pipeline may be scikit-learn's
+        StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, PowerTransformer, QuantileTransformer,
+        SimpleImputer, OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
         Callable kernels are code and raise an error.
     path : path-like
         Where to write; an existing file is replaced.

@@ -36,7 +36,7 @@ from abstain.preprocessing import ESTIMATOR
 REJECTOR, GUARDED, PIPELINE = "ThresholdRejector", "NoveltyRejector", "Pipeline"
 MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
 # inside a rejector, which has their classes
-CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(CALIBRATED, AVERAGE)
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table(AVERAGE, CALIBRATED)
 CODECS = MODELS | CLASSIFIERS
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
