@@ -91,7 +91,8 @@ def test_impossible_grids_are_2(tmp_path, table, options, text):
     ],
 )
 def test_stated_grids_are_tried(tmp_path, table, options, tried):
-    result = run("fit", table, "--target", "answer", "--reject", 0.3, *options, "-o", tmp_path / "model")
+    asked = ("--target", "answer", "--reject", 0.3, "--machine", "svm", *options)
+    result = run("fit", table, *asked, "-o", tmp_path / "model")
     assert result.exit_code == 0, result.output
     machine = pipeline_of(tmp_path / "model")[-1]
     assert (len(np.unique(machine.cv_results_["param_C"])), len(np.unique(machine.cv_results_["param_gamma"]))) == tried

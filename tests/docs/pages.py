@@ -54,7 +54,7 @@ def prose(text: str) -> str:
     """What a reader reads as words: no code, formulas, references, links' targets, addresses or bibliography."""
     text = write_numbers.NUMBER.sub(" ", text.split("\n## Sources\n", maxsplit=1)[0])
     for gone in (
-        r"<!-- checks -->.*?<!-- end of checks -->",  # written by docs/write_checks.py
+        r"<!-- (?:checks[\w ]*) -->.*?<!-- end of (?:checks[\w ]*) -->",  # written by docs/write_checks.py
         r"<!-- libraries -->.*?<!-- end of libraries -->",  # by docs/write_ecosystem.py
         r"<!-- dependencies -->.*?<!-- end of dependencies -->",  # by docs/write_dependencies.py
         r"<!-- release -->.*?<!-- end of release -->",  # and by .github/check_release.py

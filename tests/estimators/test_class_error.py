@@ -102,8 +102,7 @@ def test_cross_is_the_pooled_formula():
     np.testing.assert_array_equal(clf.predict(new)[answered], np.array([*RATES])[np.argmax(inside, axis=1)][answered])
     again = clf.retune(class_error=0.4)
     np.testing.assert_array_equal(again.predict_set(new), (1 + counts) / (1 + known) > 0.4)
-    probabilities = [one.predict_proba(new) for one in clf.estimator_.classifiers]
-    np.testing.assert_allclose(clf.predict_proba(new), np.mean(probabilities, axis=0))
+    assert not hasattr(clf, "predict_proba"), "its p-values rank rows otherwise"
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(new), clf.predict(new))  # noqa: S301 (ours)
     assert clf.n_features_in_ == 3
 

@@ -199,7 +199,7 @@ def test_a_time_limit_leaves_time_for_the_second_fit(files, tmp_path, monkeypatc
     monkeypatch.setattr(abstain.RejectSVC, "fit", lambda s, *a, **k: limits.append(s.time_limit) or fit(s, *a, **k))
     for options in (FIXED, (*COSTS, "--Cs", "1,10")):
         limits.clear()
-        asked = (*options, "--time-limit", 100, "-o", tmp_path / "m", "--force")
+        asked = (*options, "--machine", "svm", "--time-limit", 100, "-o", tmp_path / "m", "--force")
         assert run("fit", files / "old.csv", *asked).exit_code == 0
         assert len(limits) == (2 if options is FIXED else 1)  # the search has a `fit` of its own
         searched = pipeline_of(tmp_path / "m")[-1].time_limit if options is not FIXED else 0

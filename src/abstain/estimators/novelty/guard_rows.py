@@ -166,13 +166,14 @@ def _takes(estimator: Any, name: str) -> bool:
 
 def unsearched(fitted: Any) -> Any:
     """Return a classifier, not fitted, with the parameters that a fitted one has found; nothing is searched again."""
-    if hasattr(fitted, "best_estimator_"):
-        return unsearched(fitted.best_estimator_)
+    inner = fitted.estimator_ if isinstance(fitted, ThresholdRejector) else getattr(fitted, "best_estimator_", None)
+    if inner is not None:
+        return unsearched(inner)
     if isinstance(fitted, Pipeline):
         name, last = fitted.steps[-1]
         return clone(fitted).set_params(**{name: unsearched(last)})
-    if isinstance(fitted, ThresholdRejector):
-        return unsearched(fitted.estimator_)
+    if hasattr(fitted, "parts"):  # an average
+        return type(fitted)([(name, unsearched(one)) for name, one in fitted.parts.items()])
     if isinstance(fitted, RejectSVCCV):
         width = {} if np.isnan(fitted.gamma_) else {"gamma": fitted.gamma_}
         found = {"C": fitted.C_, "kernel": fitted.kernel_} | width
