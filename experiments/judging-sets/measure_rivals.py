@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 FEW_ROWS, MOST_FOR_SVC = 5_000, 5_000
 STOPPED = 2_000  # training rows from which boosting holds some out to stop early
 TREES = 100
+MOST_CATEGORIES = 250  # of a column that boosting reads as categories
 
 Grid = dict[str, list[Any]]
 
@@ -107,8 +108,10 @@ def boosting(here: Split, few: bool) -> Any:
 
 
 def typed(here: Split, X: Any) -> Any:
-    """Texts as pandas' categories."""
-    return X.astype(dict.fromkeys(here.categorical, "category"))
+    """Texts as pandas' categories; of more than boosting takes, those that are rarest in training are missing."""
+    kept = {name: here.X[name].value_counts().index[:MOST_CATEGORIES] for name in here.categorical}
+    many = {name: X[name].where(X[name].isin(kept[name])) for name in kept if here.X[name].nunique() > MOST_CATEGORIES}
+    return X.assign(**many).astype(dict.fromkeys(here.categorical, "category"))
 
 
 def svc(here: Split, few: bool) -> Any:
