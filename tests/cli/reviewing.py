@@ -44,3 +44,12 @@ def truths(cases, column="answer"):
     """A function that gives the true label of a row."""
     known = pl.read_csv(cases, infer_schema_length=0)[column].to_list()
     return lambda row: known[line(row)]
+
+
+def rows_of(path):
+    """The rows of a review file."""
+    if path.suffix == ".csv":
+        return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    sheet = openpyxl.load_workbook(path)["cases"]
+    names = [cell.value for cell in sheet[1]]
+    return [dict(zip(names, row, strict=True)) for row in sheet.iter_rows(min_row=2, values_only=True)]

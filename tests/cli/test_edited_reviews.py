@@ -16,11 +16,6 @@ OFFICE = shutil.which("soffice")
 needs_office = pytest.mark.skipif(OFFICE is None, reason="needs LibreOffice")
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory):
-    return write_table(tmp_path_factory.mktemp("cases") / "cases.csv", rows=300, seed=5)
-
-
 @pytest.fixture
 def review(tmp_path, model, cases):
     return filled(predicted(tmp_path, model, cases, "--audit", 20), truths(cases))

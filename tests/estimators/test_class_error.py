@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -281,28 +280,3 @@ def test_scikit_learn_accepts_it():
     # rows of weight 0, or repeated ones, change which rows are held out; others count a reject as a wrong answer
     weights = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
     assert failed(class_error=0.5, random_state=0) - weights == failed(reject_rate=0.4)
-
-
-def test_what_would_calibrate_on_a_part_only_or_be_ignored_is_refused():
-    X, y = drawn(200)
-    fitted = LogisticRegression().fit(X, y)
-    half = make_pipeline(StandardScaler(), FrozenEstimator(fitted))
-    for asked in ({"class_error": RATES}, {"max_error": 0.3}):
-        with pytest.raises(ValueError, match="the last step of the Pipeline is frozen"):
-            ThresholdRejector(half, **asked).fit(X, y)
-    for given in ({"cv": "prefit"}, {"conformal": "cross"}):
-        clf = ThresholdRejector(fitted, class_error=RATES, calibration_size=0.3, **given)
-        with pytest.raises(ValueError, match="calibration_size has no effect here"):
-            clf.fit(X, y)
-    whole = FrozenEstimator(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y))  # the way out
-    rows = drawn(200, seed=1)
-    assert sum(ThresholdRejector(whole, class_error=RATES).fit(*rows).certificate_.n_rows.values()) == 200
-
-
-def test_classifiers_of_folds_have_no_probabilities_as_p_values_rank_rows():
-    X, y = drawn(200)
-    clf = ThresholdRejector(LogisticRegression(), class_error=RATES, conformal="cross")
-    for found in (clf, clone(clf).fit(X, y)):
-        assert not hasattr(found, "predict_proba")
-        assert not hasattr(found, "predict_log_proba")
-    assert hasattr(clf.set_params(conformal="split").fit(X, y), "predict_proba")  # control

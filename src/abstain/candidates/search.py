@@ -26,8 +26,9 @@ from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHIN
 from abstain.candidates.svm import searched_svm
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.costs.table import CostTable
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.fitting.decide import Fitted, RejectMixin
 from abstain.estimators.fitting.parameters import with_parameters
 from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.halving import tested_folds

@@ -16,8 +16,9 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import refuse_dask_frame, row_weights
+from abstain.estimators.fitting.attributes import read
 from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Model
-from abstain.estimators.fitting.decide import RejectMixin, read
+from abstain.estimators.fitting.decide import RejectMixin
 from abstain.estimators.fitting.parameters import Method, where
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups

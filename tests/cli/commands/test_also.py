@@ -13,11 +13,6 @@ from cli.reviewing import filled, line, predicted, truths
 from cli.running import FIT, pipeline_of, run, said, write_table
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory):
-    return write_table(tmp_path_factory.mktemp("cases") / "cases.csv", rows=300, seed=5)
-
-
 @pytest.mark.parametrize("name", ["review.csv", "review.xlsx"])
 def test_the_model_is_that_of_a_table_with_these_rows(tmp_path, table, model, cases, name):
     path, truth = predicted(tmp_path, model, cases, "--audit", 10, name=name), truths(cases)

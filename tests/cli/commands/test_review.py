@@ -10,12 +10,7 @@ import polars as pl
 import pytest
 
 import abstain
-from cli.running import run, said, write_table
-
-
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory):
-    return write_table(tmp_path_factory.mktemp("cases") / "cases.csv", rows=300, seed=5)
+from cli.running import run, said
 
 
 def reviewed(tmp_path, model, cases, *options, name="review.csv"):

@@ -8,12 +8,7 @@ import pytest
 
 from abstain.cli.output.printing import _jsonable
 from cli.reviewing import filled, line, predicted, truths
-from cli.running import FIT, run, said, write_table
-
-
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory):
-    return write_table(tmp_path_factory.mktemp("cases") / "cases.csv", rows=300, seed=5)
+from cli.running import FIT, run, said
 
 
 @pytest.mark.parametrize("name", ["Age", "AGE", "a\x01b"])

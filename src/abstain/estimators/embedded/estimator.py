@@ -18,8 +18,8 @@ from abstain.compressed import checked_rows
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
-from abstain.estimators.fitting.decide import fitted
 from abstain.estimators.fitting.kernel_fit import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, checked_first, with_parameters
 from abstain.estimators.fitting.progress import FitTask

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,14 +18,13 @@ from abstain.arguments import computed, is_dask, mean_price
 from abstain.costs.cuts import Levels, Thresholds
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import Proof, warning_text
+from abstain.estimators.fitting.attributes import fitted, read
 from abstain.estimators.fitting.lazy import applied, lazy_score
 from abstain.estimators.fitting.parameters import where
 from abstain.estimators.fitting.tags import ClassTagsMixin
 from abstain.machines.machine import Machine
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
-
-T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,40 +41,6 @@ class Fitted:
 
     machine: Any
     rule: Rule
-
-
-class read(property, Generic[T_co]):  # noqa: N801 (as property)
-    """A read-only attribute that is read from others, such as "estimator_.coef_", with its type."""
-
-    def __init__(self, path: str, doc: str) -> None:
-        super().__init__(lambda estimator: read_only(attrgetter(path)(estimator)), doc=doc)
-        self.__doc__ = doc
-
-    if TYPE_CHECKING:
-
-        def __get__(self, estimator: Any, kind: type | None = None, /) -> T_co: ...  # type: ignore[override]
-        def __set__(self, estimator: Any, value: Never, /) -> None: ...
-
-
-class fitted(read[T_co]):  # noqa: N801
-    """A read-only attribute of an estimator: an attribute of its fitted value, such as "proof.gap"."""
-
-    def __init__(self, path: str, doc: str) -> None:
-        super().__init__(f"_now.{path}", doc)
-
-
-def read_only(value: Any) -> Any:
-    """Return an array or a CSR matrix as a view that cannot be written to; any other value as it is.
-
-    What was fitted belongs together: a coefficient or a class changed alone would contradict the certificate.
-    """
-    if issparse(value):
-        return type(value)(tuple(map(read_only, (value.data, value.indices, value.indptr))), shape=value.shape)
-    if not isinstance(value, np.ndarray):
-        return value
-    view = value.view()
-    view.flags.writeable = False
-    return view
 
 
 class FittedMixin:

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.compressed import checked_rows
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin, fitted, read_only
+from abstain.estimators.fitting.attributes import fitted, read_only
+from abstain.estimators.fitting.decide import Fitted, FittedMixin, ProvenMixin, RejectMixin
 from abstain.estimators.fitting.pair_fit import Fits, fitted_classes, fitted_pairs
 from abstain.estimators.fitting.posing import Posed
 from abstain.estimators.fitting.solving import solved

@@ -18,8 +18,9 @@ from abstain.arguments import is_dask, refuse_dask_frame
 from abstain.compressed import checked_rows
 from abstain.costs.table import CostTable
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.attributes import fitted, read_only
 from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
-from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
+from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, checked_first, with_parameters
 from abstain.estimators.fitting.progress import FitTask

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import mean_price, refuse_dask
 from abstain.costs.table import CostTable
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import Model
-from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.fitting.decide import Fitted, RejectMixin
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.novelty.training_ranges import SeenColumns

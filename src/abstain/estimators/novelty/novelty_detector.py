@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.compressed import checked_rows
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import BaseEstimator
-from abstain.estimators.fitting.decide import FittedMixin, fitted
+from abstain.estimators.fitting.decide import FittedMixin
 from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
-from abstain.estimators.fitting.decide import Fitted, fitted
+from abstain.estimators.fitting.attributes import fitted
+from abstain.estimators.fitting.decide import Fitted
 from abstain.estimators.fitting.parameters import checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups

@@ -17,8 +17,9 @@ from abstain.arguments import is_dask, refuse_dask, row_weights, warn_caller
 from abstain.compressed import checked_rows
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, OutlierMixin
-from abstain.estimators.fitting.decide import ProvenMixin, fitted
+from abstain.estimators.fitting.decide import ProvenMixin
 from abstain.estimators.fitting.kernel_fit import ExpansionMixin
 from abstain.estimators.fitting.lazy import lazy_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, KernelParameters, checked_first, with_parameters

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.table import CostTable
 from abstain.dual.problem import set_names
 from abstain.dual.proof import Proof
+from abstain.estimators.fitting.attributes import fitted, read_only
 from abstain.estimators.fitting.bases import BaseEstimator, CallbackSupportMixin, ClassifierMixin
-from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, KernelRowsMixin, fitted_svc
 from abstain.estimators.fitting.parameters import (
     CONSTRAINTS,

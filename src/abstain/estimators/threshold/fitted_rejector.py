@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import computed, is_dask, row_weights
+from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.bases import Model
-from abstain.estimators.fitting.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.fitting.decide import Fitted, RejectMixin
 from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.fitting.training import fit_labels
 from abstain.estimators.wrapping import AroundClassifier, has_probabilities, where_classifier_has

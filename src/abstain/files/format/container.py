@@ -30,7 +30,7 @@ from typing import IO, Self
 from abstain.files.format.errors import ModelFileError, refuse
 
 LARGEST = 2**31 - 1  # bytes; beyond it zip needs other headers
-MOST_MEMBERS = 64
+MOST_MEMBERS = 512  # an average of three machines of ten classes has 65
 LONGEST_NAME = 64
 
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
