@@ -1,9 +1,11 @@
 """The average of machines: the mean of their probabilities, decided at the costs, and its honest cost."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
@@ -12,6 +14,7 @@ from abstain import Actions, Costs, MachineSearch, NoveltyRejector, RejectSVCCV,
 from abstain.candidates import search as machine_search
 from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.trials import Choice
+from abstain.files.format.container import MOST_MEMBERS
 
 GRID = RejectSVCCV(Cs=[0.1, 1.0, 10.0], gammas=[0.05, 0.5])
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -196,6 +199,18 @@ def test_boosted_trees_and_forests_are_averaged_and_saved(tmp_path, whole_machin
     np.testing.assert_allclose(load(tmp_path / "model").predict_proba(X), found.predict_proba(X), rtol=1e-12)
     with pytest.raises(ValueError, match="average of machines with a CalibratedClassifierCV"):
         to_onnx(found.best_estimator_)
+
+
+def test_a_file_has_room_for_ten_classes_behind_a_guard(tmp_path):
+    rows, digit = (part[:500] for part in load_digits(return_X_y=True))
+    names = ("svm", "laplacian", "boosting", "average")
+    one_pair = RejectSVCCV(Cs=[1.0], gammas=[0.02])
+    found = MachineSearch(Costs(reject=0.2), names, svm=one_pair, cv=2).fit(rows / 16.0, digit)
+    guarded = NoveltyRejector(found.best_estimator_, 0.05).fit(rows / 16.0, digit)
+    save(guarded, tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        assert 40 < len(archive.namelist()) < MOST_MEMBERS / 4, "preprocessing and ranges of columns have members too"
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows / 16.0), guarded.predict(rows / 16.0))
 
 
 def test_a_time_limit_that_leaves_a_machine_untried_chooses_among_the_others(monkeypatch):
