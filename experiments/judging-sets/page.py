@@ -60,7 +60,12 @@ without noticing, so a default that changed needs a new judgement on other sets.
 INTRODUCTIONS = {
     "second": """Of the default after it was changed: averages of machines, and a guard that costs less. The first
 judgement, whose sets were looked at, said what to work on; all choices were made on sets of the other experiments. The
-sets, costs, splits and rules of this section were fixed before any cost on them was seen.""",
+sets, costs, splits and rules of this section were fixed before any cost on them was seen.
+
+Six fits of the default, those on “Digits by pen” and “Happiness”, first ended in an error: model files had room for too
+few arrays. Counted as rejecting every row, which is the rule stated beforehand, the default was near the cheapest in 53
+of 72 settings (74 %), with a regret of +25.4 %. The room was enlarged, and these six fits were run again on other
+hardware; the numbers below have them, since nothing about how rows are decided changed.""",
     "first": """Of the default as it was before, on sets that have been looked at since.""",
 }
 SOURCES = f"""## Where the sets come from

@@ -252,6 +252,8 @@ def _limit(limit: float | None) -> str:
 
 def _at_limit(sets: dict[str, Any], names: list[str]) -> list[str]:
     own = [sets[name] for name in names]
+    if not own:
+        return ["", "", ""]
     alarms, found = (sum(of(one) for one in own) / len(own) for of in (lambda one: one["alarms"], _mean_found))
     added = sum(one["guarded"] / one["alone"] - 1.0 for one in own) / len(own)
     return [share(alarms, digits=2), f"{100 * added:+.1f} %", share(found, digits=0)]
@@ -271,6 +273,8 @@ def _found(one: dict[str, Any]) -> str:
 
 def _limit_words(chosen: dict[str, Any], none: dict[str, Any], cheap: list[str]) -> str:
     """At which share of damaged rows both cost the same, where a damaged row that is not found costs one error."""
+    if not cheap:
+        return "The limit lowers no rate."
     alarms = [none["sets"][name]["guarded"] - chosen["sets"][name]["guarded"] for name in cheap]
     missed = [_mean_found(none["sets"][name]) - _mean_found(chosen["sets"][name]) for name in cheap]
     more, less = sum(alarms) / len(cheap), sum(missed) / len(cheap)

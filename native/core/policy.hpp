@@ -30,10 +30,11 @@ inline constexpr double nearly_right = 1e-6;
 // 1e-1; 10 classes of 250 rows (d = 784) x1.1, x1.0 and x1.1; 10 classes of 300 rows (d = 8, C = 100) x2.1 and x1.3.
 inline constexpr double nearly_right_of_many = 1e-2;
 
-// Beyond so few rows, a part that has some of the rows takes so many pair steps per row towards the tolerance first, and ends there if rows that
-// miss it leave a relative gap of at most so many tolerances: 50 classes of 40 rows take x0.83, 10 classes of 300 rows (d = 50)
-// x0.76, with C = 100 x1.0.
-inline constexpr Index few_rows = 64, steps_to_the_end = 2;
+// Beyond so few rows, a part that has some of the rows takes so many pair steps per row towards the tolerance first, and
+// ends there if rows that miss it leave a relative gap of at most so many tolerances: 10 classes of 300 rows (d = 50) take
+// x0.76, with C = 100 x1.0. Smaller parts end exactly, so that sparse and dense rows have the same machine to 1e-7; from
+// 64 rows on, 50 classes of 40 rows would take x0.83.
+inline constexpr Index few_rows = 128, steps_to_the_end = 2;
 inline constexpr double gap_in_tolerances = 10;
 
 // Pair steps per row until the active set takes over anyway, because pair steps are slow on ill-conditioned problems: at 80

@@ -23,7 +23,6 @@ import abstain
 from abstain import Costs, RejectSVCCV, ThresholdRejector
 from abstain.comparison.rules import default_rules
 
-# The column of the group is tiny, so that no machine uses it.
 pytestmark = pytest.mark.filterwarnings("ignore:column .* has a standard deviation of:UserWarning")
 
 COSTS = Costs(1, 5, 0.3)

@@ -105,7 +105,8 @@ def test_a_small_run_ends_with_results_page_and_pictures(name, tmp_path, run):
         pytest.importorskip("mapie", reason="its conformal sets need MAPIE: pip install 'abstain[bench]'")
     done = run(ROOT / name / "run.py", "--fast", "--workers", "1", "--output", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    (found,) = tmp_path.glob("results*.json")
+    results = json.loads(found.read_text(encoding="utf-8"))
     assert results["fast"] is True
     page = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert page.startswith("# ")
