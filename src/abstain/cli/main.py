@@ -160,7 +160,10 @@ def audit() -> None:
     *("data", *LEARNING, "novelty", "folds"),
     output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
     machine=option(
-        str, "NAMES", "With commas: svm, logistic, forest, boosting, linear, best; all: the first four.", default="all"
+        str,
+        "NAMES",
+        "With commas: svm, logistic, forest, boosting, laplacian, linear, best, auto; all: the first four.",
+        default="all",
     ),
     novelty=option(FLOAT, "RATE", "Compare with a guard as in fit: the largest share of usual rows that it rejects."),
 )

@@ -74,7 +74,18 @@ def test_several_files_are_several_batches(tmp_path, model, cases):
     assert facts["batches"] == 2
     assert facts["rows_the_model_answers"] + facts["rows_handed_on"] == 500
     assert facts["error_among_the_answers"]["rows"] == 20
-    assert facts["reviewers"][0]["rows"] == 0
+    assert facts["reviewers"] == []
+
+
+def test_two_draws_of_the_same_rows_are_not_two_batches(tmp_path, model, cases):
+    files = [
+        filled(predicted(tmp_path, model, cases, "--audit", 8, "--seed", seed, name=f"r{seed}.csv"), truths(cases))
+        for seed in (3, 4)
+    ]
+    result = run("audit", model, *files)
+    assert result.exit_code == 3
+    assert "of the same rows" in said(result)
+    assert run("audit", model, files[0]).exit_code == 0
 
 
 def test_two_reviewers_of_one_batch(tmp_path, model, cases):

@@ -32,6 +32,7 @@ def command(given: Given) -> None:
             rows[code] = case
     if all(case.truth == NONE for case in rows.values()):
         raise DataError(f"{given.reviews[0]} has no verdicts; fill in the column 'verdict' and save the file.")
+    _check_batches(rows)
     audit = Audit([*rows.values()], model.rule.labels, given.confidence)
     kept, spent = promises(audit.of_rows(over=False), model), [time for review in reviews for time in review.seconds]
     error, cost, beyond = audit.error(), audit.cost(), audit.of_rows(over=True).error()
@@ -53,7 +54,7 @@ def command(given: Given) -> None:
         "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
         "warnings": _warnings(audit),
         "promises": kept,
-        "reviewers": [agreement(*two, audit) for two in combinations(reviews, 2)],
+        "reviewers": [found for two in combinations(reviews, 2) if (found := agreement(*two, audit))["rows"]],
         "unsure": sum(review.unsure for review in reviews),
         "median seconds": median(spent) if spent else None,
         "not used": {str(review.path): review.not_used for review in reviews if review.not_used},
@@ -63,6 +64,19 @@ def command(given: Given) -> None:
         write_audit(facts, model, given)
     shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
     print_judged(shown | ({} if given.output is None else {"report": str(given.output)}), json=given.json)
+
+
+def _check_batches(rows: dict[str, Case]) -> None:
+    """Raise an error if two batches are mostly the same rows: the batch was predicted twice, and would count twice."""
+    batches: dict[Any, set[Any]] = {}
+    for code, case in rows.items():  # the number of the row, and what is in it
+        batches.setdefault(case.drawn, set()).add(tuple(code.split("-")[-4:-1]))
+    for one, other in combinations(batches.values(), 2):
+        if 2 * len(one & other) > min(len(one), len(other)):
+            raise DataError(
+                "two of the review files are of the same rows, by two runs of 'abstain predict --review' with another "
+                "seed, audit or capacity; pass the file of one run, and its copies for several reviewers."
+            )
 
 
 def _warnings(audit: Audit) -> list[str]:

@@ -38,7 +38,8 @@ def command(given: Given) -> None:
         elif len(said) > 1:
             print(f"{given.data}:\n{numbered}")
         raise DataError(f"no option corrects this table: {said[-1]}")
-    words = ["abstain", "fit", str(given.data), "--target", given.target, *added, "--reject", "0.3", "-o", "my.model"]
+    data = f"./{given.data}" if str(given.data).startswith("-") else str(given.data)
+    words = ["abstain", "fit", data, "--target", given.target, *added, "--reject", "0.3", "-o", "my.model"]
     counts |= {"rows": len(table.y), "features": table.X.width, "classes": dict(Counter(table.y.tolist()))}
     if given.json:
         print_json({**counts, "problems": said, "command": shlex.join(words)})

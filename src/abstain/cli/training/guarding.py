@@ -145,8 +145,8 @@ def guard_facts(
         why = "as stated" if plan.stated else "the default share"
         if guard.rate < plan.rate:
             why = f"fewer than the default share of {100 * plan.rate:g} %, which would cost more"
-            if guard.rate * (guard.m + 1) < 2.0:
-                why = f"the smallest share that {guard.m} calibration rows allow"
+        if not plan.stated and guard.rate * (guard.m + 1) < 2.0:
+            why = f"the smallest share that {guard.m} calibration rows allow"
         alarms = "" if cost is None else f"; false alarms add about {cost - own[MEAN_COST]:.2g} to the mean cost"
         return facts, f"Of new rows like these, at most {share} are rejected as novel, {why}{alarms}.", []
     needed = f"{2 * rows_needed(guard.rate)}{'' if table.groups is None else ' in many groups'}"

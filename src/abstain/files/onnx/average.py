@@ -46,7 +46,8 @@ class AverageScoring:
             elif (sums := Scoring.of(getattr(one, "machine_", None))) is not None:
                 found.append((sums, one.rule_.readout))
             else:
-                raise no_graph(f"has an average of machines with a {type(one).__name__}", "")
+                what = f"has an average of machines with a {type(one).__name__}"
+                raise no_graph(what, "; average SVMs and logistic regressions only, or fit with --machine svm")
         return cls(tuple(found))
 
     @property
