@@ -230,8 +230,8 @@ def _averages() -> str:
         for item in _stored("average.json")
         if (item["machines"], item["way"]) in SHOWN
     ]
-    head = ["training rows", "machines", "of them", "sets", "cost relative to the svm's", "sets cheaper : dearer",
-            "promised minus paid", "seconds of CPU", "times the slowest"]  # fmt: skip
+    head = ["training rows", "machines", "of them", "sets", "cost relative to the svm's",
+            "sets cheaper : more expensive", "promised minus paid", "seconds of CPU", "times the slowest"]  # fmt: skip
     return f"""## Which machines, on how many rows, and whether to average them?
 
 `abstain fit` and `MachineSearch` try a few machines that suit the number of rows, and average their probabilities. Here
@@ -279,7 +279,7 @@ def _kernels() -> str:
 `RejectSVCCV` with each kernel, and with `kernel="auto"`, which tries both with as many fits as one, on the sets above
 ({found["splits"]} splits, three costs): relative to the Gaussian kernel, with 95 % intervals over sets.
 
-{table(["search", "cost", "sets cheaper : dearer", "seconds of CPU"], rows)}
+{table(["search", "cost", "sets cheaper : more expensive", "seconds of CPU"], rows)}
 
 The choice took the Laplacian kernel in {share(found["laplacian_chosen"], digits=0)} of the splits. On labels drawn
 without regard to five features, what the search promises minus what its decisions cost, at 1 : 1 : 0.45, ± a standard
