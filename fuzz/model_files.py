@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from abstain.files.format.arrays import packed
 from abstain.files.format.container import LARGEST, write_members
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.manifest import FORMAT, manifest_members
+from abstain.files.format.manifest import FORMAT, manifest_members, packed
 from abstain.files.model_file import read, write_model
 
 LONGEST = 1 << 16  # bytes of an input

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from abstain.cli.output.review_files import READ_ME
+from abstain.cli.output.reports import READ_ME
 from docs.pages import PAGES, ROOT, prose
 
 INSTEAD = {

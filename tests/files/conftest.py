@@ -23,9 +23,8 @@ from abstain import (
     RejectSVCCV,
     ThresholdRejector,
 )
-from abstain.files.format.arrays import packed
 from abstain.files.format.container import write_members
-from abstain.files.format.manifest import manifest_members
+from abstain.files.format.manifest import manifest_members, packed
 from abstain.preprocessing import default_pipeline
 from files.sameness import written
 

@@ -20,8 +20,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, save, to_onnx
-from abstain.files.format.arrays import packed
 from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import packed
 from abstain.files.format.schema import Fields
 from abstain.files.registry import CLASSIFIERS as CODECS
 from abstain.files.registry import parts, restored

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from abstain.files import registry
-from abstain.files.format import arrays as stored_arrays
-from abstain.files.format.arrays import packed
+from abstain.files.format import manifest as stored_arrays
 from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import packed
 from abstain.files.registry import parts
 from files.forging import array, dropped, entry, field, lacking, manifest_of, opened, other_whole, part_at
 from files.kinds import COST_KINDS, ESTIMATORS, KINDS, cell, rows_of

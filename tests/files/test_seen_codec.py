@@ -12,10 +12,9 @@ from abstain.estimators.novelty import column_range as seen_column
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.files.codecs import guard_codec as seen_codec
 from abstain.files.codecs.guard_codec import seen_from, seen_parts
-from abstain.files.format.arrays import packed, read_arrays
 from abstain.files.format.container import Container, write_members
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.manifest import FORMAT, declared_arrays, manifest_members, read_manifest
+from abstain.files.format.manifest import FORMAT, declared_arrays, manifest_members, packed, read_arrays, read_manifest
 from looping import looped
 
 NAN = float("nan")

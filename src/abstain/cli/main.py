@@ -1,4 +1,4 @@
-"""The command `abstain` and its sub-commands, each in its own file.
+"""The command `abstain` and its sub-commands, each in its own file; their help, the essential options first.
 
 Only typer is imported here and at the top of those files, so that help and completion work without loading NumPy.
 """
@@ -6,17 +6,70 @@ Only typer is imported here and at the top of those files, so that help and comp
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from abstain.cli.exit_codes import exit_on_error, own_process
-from abstain.cli.help import Commands, Sectioned
-from abstain.cli.options import FILE, FLOAT, NOTATION, OPTIONS, ROWS, SECTIONS, Given, Option, argument, option
+from abstain.cli.exit_codes import exit_on_error, one_line, own_process
+from abstain.cli.options import HEADINGS, LIMITS, NOTATION, OPTIONS, OWN, SECTIONS, Given
+
+_PLAINLY = {  # the words of the parsers of options
+    r"Input should be a valid number.*|'.*' is not a valid float.*": "must be a number with a decimal point, as in 2.5",
+    r"Input should be a valid integer.*|'.*' is not a valid integer.*": "must be a whole number, as in 20",
+    r"(?:Input should be greater than or equal to |\S+ is not in the range x>=)([\d.]*\d)\.?": r"must be \1 or more",
+    r"(?:Input should be less than or equal to |\S+ is not in the range x<=)([\d.]*\d)\.?": r"must be \1 or less",
+    r"\S+ is not in the range ([\d.]*\d)<=x<=([\d.]*\d)\.?": r"must be from \1 to \2",
+    r"path '(.*,.*)' does not exist\.?": r"path '\1' does not exist; name several files by repeating the option",
+}
+
+
+class Commands(TyperGroup):
+    """The commands; what is wrong with an option is said in one sentence, with the way to the help."""
+
+    def main(self, *args: Any, **given: Any) -> Any:
+        """Run a command."""
+        try:
+            code = super().main(*args, **given | {"standalone_mode": False})
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise
+            text = error.format_message()
+            for words, plainly in _PLAINLY.items():
+                text = re.sub(words, plainly, text)
+            text = re.sub(r"^Invalid value for '(--[\w-]+)[^']*':(?= must)", r"\1", text)
+            path = getattr(getattr(error, "ctx", None), "command_path", "abstain")
+            if type(error).__name__ != "NoArgsIsHelpError":  # whose text is the help
+                text = f"abstain: {one_line(text).rstrip('.')}; see '{path} --help'.".replace("?;", "? Or")
+            sys.stderr.write(f"{text}\n")
+            code = getattr(error, "exit_code", 2)
+        if given.get("standalone_mode", True):
+            sys.exit(code if isinstance(code, int) else 0)
+        return code
+
+
+class Sectioned(TyperCommand):
+    """A command whose help has the headings of `SECTIONS`."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each heading with its options; the option for help, which the table does not have, comes last."""
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in SECTIONS}
+        trains = any(parameter.name == "machine" for parameter in self.params)
+        for parameter in self.get_params(ctx):
+            name, text = parameter.get_help_record(ctx) or ("", "")
+            shown = parameter.metavar if parameter.param_type_name == "argument" else name
+            heading = HEADINGS.get(str(parameter.name), "Output")
+            of_training = heading in ("Limits on rejects and errors", "Machine and search")
+            sections["Options" if of_training and not trains else heading].append((str(shown), text))
+        for heading, lines in sections.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines)
+
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -50,22 +103,22 @@ def _abstain(version: Version = False) -> None:
     """Classify rows, and reject those where an error would cost more than a review."""
 
 
-def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
-    """Declare a command by its name, its help and its options: names in `OPTIONS`, headings of several, or its `own`.
+def command_of(*names: str, file: str = "") -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Declare a command by its name, its help and its options: names in `OPTIONS`, or headings of several.
 
-    It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
+    A `file` of `abstain.cli.commands`, with its name if none is given, has what it runs, and is imported only then.
     """
     named = {name for one in names for name in SECTIONS.get(one, [one])}
 
     def made(declared: Callable[[], None]) -> Callable[..., None]:
         def command(**values: Any) -> None:
             with exit_on_error() as unfinished:
-                module = import_module(f"abstain.cli.commands.{declared.__name__}")
-                module.command(Given(**values, unfinished=unfinished))
+                module = import_module(f"abstain.cli.commands.{file or declared.__name__}")
+                getattr(module, f"run_{declared.__name__}")(Given(**values, unfinished=unfinished))
 
         parameters = []
         for name in (name for name in OPTIONS if name in named):
-            kind, default, how = own.get(name) or OPTIONS[name]
+            kind, default, how = OWN.get(f"{declared.__name__} {name}", OPTIONS[name])
             given = inspect.Parameter.empty if default is ... else default
             kept = Annotated[kind, how]  # type: ignore[valid-type]
             parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
@@ -76,34 +129,23 @@ def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Cal
     return made
 
 
-LIMITS = "Limits on rejects and errors"
 LEARNING = (
     *("target", "output", "false_positive", "false_negative", "reject", "pos_label", "Costs", "Table"),
     *("machine", "seed", "Time and memory", "json", "force"),
 )
 
 
-@command_of(
-    *("output", "splits", "csv", "force"),
-    output=option(Path, "FOLDER", "For the output.", "--output", "-o", default=Path("demo")),
-)
+@command_of("output", "splits", "csv", "force")
 def demo() -> None:
     """Show on biopsies what a reject option saves, with a picture."""
 
 
-@command_of(
-    *("data", "target", "Table", "json"),
-    target=option(str | None, "COL", "Column of the labels; guessed if not given.", "--target", "-t"),
-)
+@command_of("data", "target", "Table", "json")
 def check() -> None:
     """Find all problems of a table at once, and the command that works."""
 
 
-@command_of(
-    *("data", "also", *LEARNING, LIMITS, "cluster", "C", "gamma", "Cs", "gammas", "search"),
-    data=argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
-    output=option(Path, "MODEL", "Model file to write.", "--output", "-o", default=...),
-)
+@command_of("data", "also", *LEARNING, LIMITS, "cluster", "C", "gamma", "Cs", "gammas", "search")
 def fit() -> None:
     """Train on labelled rows and write the model.
 
@@ -118,9 +160,7 @@ def fit() -> None:
 
 @command_of(
     *("model", "data", "output", "review", "capacity", "audit", "id", "seed", "reasons", "prefix"),
-    "spreadsheet_safe",
-    *(*NOTATION, "json", "force"),
-    output=option(FILE, "TABLE", "A .csv, .xlsx or .parquet; CSV on standard output if not given.", "--output", "-o"),
+    *("spreadsheet_safe", *NOTATION, "json", "force"),
 )
 def predict() -> None:
     """Write each row with the model's answer.
@@ -133,19 +173,12 @@ def predict() -> None:
     """
 
 
-@command_of(
-    *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
-    target=option(str | None, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
-)
+@command_of("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force", file="predict")
 def evaluate() -> None:
     """Evaluate a model on labelled rows that it was not trained on."""
 
 
-@command_of(
-    *("model", "reviews", "cases", "confidence", "output", *NOTATION, "json", "force"),
-    output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
-    confidence=option(float, "SHARE", "Confidence of each interval.", default=0.95, min=0.001, max=0.999),
-)
+@command_of("model", "reviews", "cases", "confidence", "output", *NOTATION, "json", "force")
 def audit() -> None:
     """Learn from the verdicts of people how often the model is wrong.
 
@@ -156,17 +189,7 @@ def audit() -> None:
     """
 
 
-@command_of(
-    *("data", *LEARNING, "novelty", "folds"),
-    output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
-    machine=option(
-        str,
-        "NAMES",
-        "With commas: svm, logistic, forest, boosting, laplacian, linear, best, auto; all: the first four.",
-        default="all",
-    ),
-    novelty=option(FLOAT, "RATE", "Compare with a guard as in fit: the largest share of usual rows that it rejects."),
-)
+@command_of("data", *LEARNING, "novelty", "folds")
 def compare() -> None:
     """Compare all rules and machines on your data.
 
@@ -174,7 +197,7 @@ def compare() -> None:
     """
 
 
-@command_of("model", "data", *NOTATION, "json")
+@command_of("model", "data", *NOTATION, "json", file="predict")
 def drift() -> None:
     """Test whether rows are together like the training rows.
 
@@ -183,7 +206,7 @@ def drift() -> None:
     """
 
 
-@command_of("model", "onnx", "force")
+@command_of("model", "onnx", "force", file="predict")
 def export() -> None:
     """Write the model as an ONNX graph.
 

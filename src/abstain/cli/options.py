@@ -16,6 +16,7 @@ Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares i
 
 FLOAT, TEXT, TEXTS, FILE = float | None, str | None, list[str] | None, Path | None
 NOTATION = ("encoding", "decimal", "thousands", "dates", "missing_value")
+LIMITS = "Limits on rejects and errors"
 ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 
 
@@ -104,7 +105,7 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
         "row_costs": option(TEXT, "PREFIX", "Columns PREFIXCLASS:ACTION with each row's cost of an action."),
     },
-    "Limits on rejects and errors": {
+    LIMITS: {
         "reject_rate": option(TEXTS, "SHARE", "Instead of costs: the largest share of rejects; or CLASS=SHARE."),
         "max_error": option(TEXTS, "SHARE", "Instead of costs: the largest error of accepted rows; or CLASS=SHARE."),
         "class_error": option(TEXTS, "RATE", "Instead of costs: the largest error of each true class; or CLASS=RATE."),
@@ -151,6 +152,23 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "json": _flag("--json", "Print the result as JSON."),
         "force": _flag("--force", "Replace an existing file."),
     },
+}
+MACHINES = "With commas: svm, logistic, forest, boosting, laplacian, linear, best, auto; all: the first four."
+_SAME = "Compare with a guard as in fit: the largest share of usual rows that it rejects."
+_PAGE = option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o")
+_ROWS = "A .csv, .xlsx or .parquet; CSV on standard output if not given."
+OWN: dict[str, Option] = {  # those that differ by command
+    "demo output": option(Path, "FOLDER", "For the output.", "--output", "-o", default=Path("demo")),
+    "check target": option(TEXT, "COL", "Column of the labels; guessed if not given.", "--target", "-t"),
+    "fit data": argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
+    "fit output": option(Path, "MODEL", "Model file to write.", "--output", "-o", default=...),
+    "predict output": option(FILE, "TABLE", _ROWS, "--output", "-o"),
+    "evaluate target": option(TEXT, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
+    "audit output": _PAGE,
+    "audit confidence": option(float, "SHARE", "Confidence of each interval.", default=0.95, min=0.001, max=0.999),
+    "compare output": _PAGE,
+    "compare machine": option(str, "NAMES", MACHINES, default="all"),
+    "compare novelty": option(FLOAT, "RATE", _SAME),
 }
 OPTIONS = {name: declared for section in SECTIONS.values() for name, declared in section.items()}
 HEADINGS = {name: heading for heading, section in SECTIONS.items() for name in section}

@@ -11,11 +11,10 @@ from typing import IO, Any
 import numpy as np
 
 from abstain.estimators.fitting.bases import Model
-from abstain.files.format.arrays import packed, read_arrays
 from abstain.files.format.atomic import whole_file
 from abstain.files.format.container import LARGEST, Container, write_members
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.manifest import FORMAT, declared_arrays, manifest_members, read_manifest
+from abstain.files.format.manifest import FORMAT, declared_arrays, manifest_members, packed, read_arrays, read_manifest
 from abstain.files.registry import parts, restored
 
 

@@ -25,12 +25,17 @@ from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Arrays, Fields, Parts, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
-from abstain.files.sklearn_codecs.average_codec import AVERAGE
-from abstain.files.sklearn_codecs.classifiers import CALIBRATED, inside
-from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs.ensembles import AVERAGE, CALIBRATED, inside
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns, asked, last_step
+from abstain.files.sklearn_codecs.steps_codec import (
+    SUPPORTED,
+    Columns,
+    asked,
+    last_step,
+    parameters_from,
+    parameters_of,
+)
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 

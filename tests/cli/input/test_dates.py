@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from abstain.cli.tables.dates import days, look_like_dates
+from abstain.cli.tables.notation import days, look_like_dates
 from abstain.preprocessing import CellPlan
 from cli.running import pipeline_of, run, said
 

@@ -12,7 +12,7 @@ import zipfile
 import polars as pl
 import pytest
 
-from abstain.cli.tables import workbooks
+from abstain.cli.tables import typed_tables as workbooks
 from cli.running import FIT, heard, run, said
 from looping import quick
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.output import files
+from abstain.cli.output import tables as files
 from cli.running import EVEN, FIT, run, said, write_table
 
 HOSTILE = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "=", "-", "<script>", "../../x"]
@@ -157,7 +157,7 @@ ENDLESS = """
 import signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and a new process inherits that
 from abstain.cli.exit_codes import exit_on_error
-from abstain.cli.output.files import writing
+from abstain.cli.output.tables import writing
 from pathlib import Path
 with exit_on_error(), writing(Path(sys.argv[1]), force=False) as file:
     file.write(b"half")

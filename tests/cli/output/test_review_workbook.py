@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from abstain.cli.input.reviewed import CASES, CODE, NOTE, VERDICT
-from abstain.cli.output.review_files import HELP, READ_ME, WHY, write_workbook
+from abstain.cli.output.reports import HELP, READ_ME, WHY, write_workbook
 
 NOON = datetime.fromisoformat("2024-01-31 13:05")
 ODD = ["=1+1", "+1", "@SUM(A1)", "-2", '=HYPERLINK("http://x")', "http://x.org", "007", "1e5", " spaced ", "a\nb", "<&"]

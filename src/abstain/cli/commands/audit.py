@@ -13,14 +13,14 @@ from abstain.cli.input.deciding import Deciding, drift_facts
 from abstain.cli.input.models import FittedModel, load_model
 from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
-from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged
 from abstain.cli.output.reports import write_audit
+from abstain.cli.output.tables import check_free
 from abstain.review.audit import NONE, Audit, Case
 from abstain.review.intervals import kappa
 
 
-def command(given: Given) -> None:
+def run_audit(given: Given) -> None:
     """Run the command."""
     check_free(given.output, force=given.force, inputs=[given.model, *given.reviews])
     model, own = load_model(given.model), fingerprint(given.model)

@@ -25,7 +25,7 @@ _COLUMN = re.compile(r"column ('[^']*'|\"[^\"]*\")")
 LIKELY = ("class", "target", "label", "y", "outcome", "diagnosis", "status", "answer")
 
 
-def command(given: Given) -> None:
+def run_check(given: Given) -> None:
     """Run the command."""
     guessed = given.target is None
     given = given.but(target=_target(given)) if guessed else given

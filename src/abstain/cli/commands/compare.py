@@ -12,9 +12,9 @@ from abstain.cli.input.costs import check_reject_label
 from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
 from abstain.cli.options import Given
 from abstain.cli.output.evaluation import rates_of
-from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged, warn_all
 from abstain.cli.output.reports import write_comparison
+from abstain.cli.output.tables import check_free
 from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machines
 from abstain.cli.training.training import LINEAR
@@ -28,7 +28,7 @@ from abstain.preprocessing import default_pipeline
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 
 
-def command(given: Given) -> None:
+def run_compare(given: Given) -> None:
     """Run the command."""
     output, limit = given.output, given.time_limit
     check_free(output, force=given.force, inputs=[given.data])

@@ -130,7 +130,7 @@ def over_splits(runs: Sequence[Demonstration]) -> str:
     )
 
 
-def command(given: Given) -> None:
+def run_demo(given: Given) -> None:
     """Run the command."""
     if given.csv is not None:
         write_tables(given.csv, force=given.force)

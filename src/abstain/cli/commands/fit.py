@@ -6,11 +6,11 @@ from typing import Any
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.mapped_rows import training_rows
+from abstain.cli.input.reviewed import with_verdicts
 from abstain.cli.input.training_table import TableOptions, TrainingTable
-from abstain.cli.input.verdict_rows import with_verdicts
 from abstain.cli.options import Given
-from abstain.cli.output.files import check_free, writing
 from abstain.cli.output.printing import print_judged
+from abstain.cli.output.tables import check_free, writing
 from abstain.cli.training.budgets import budgeted, stated_budget
 from abstain.cli.training.cluster import check_cluster, connected
 from abstain.cli.training.guarding import guard_plan, stated_rate
@@ -19,7 +19,7 @@ from abstain.cli.training.training import LINEAR, checked_training, facts_of
 from abstain.files.model_file import write_model
 
 
-def command(given: Given) -> None:
+def run_fit(given: Given) -> None:
     """Run the command."""
     check_free(given.output, force=given.force, inputs=given.data)
     given = checked_training(checked_machine(given))

@@ -10,7 +10,7 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.options import Given
 
 
-def command(given: Given) -> None:
+def run_reproduce(given: Given) -> None:
     """Run the command."""
     found = experiments(Path.cwd())
     if given.name is not None:

@@ -19,8 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.tables.dates import days, is_temporal, look_like_dates
-from abstain.cli.tables.notation import looks_grouped, number_of
+from abstain.cli.tables.notation import days, is_temporal, look_like_dates, looks_grouped, number_of
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan, frame, takes_polars
 

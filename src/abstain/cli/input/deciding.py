@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import features
 from abstain.cli.input.models import FittedModel
-from abstain.cli.tables.dates import format_of
-from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.notation import Notation, format_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, some
 from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, flagged, kinds_of
-from abstain.cli.tables.dates import day_first_in, days, is_temporal
-from abstain.cli.tables.notation import NEARLY
+from abstain.cli.tables.notation import NEARLY, day_first_in, days, is_temporal
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan
 

@@ -23,8 +23,7 @@ from abstain.cli.progress import progress
 from abstain.cli.tables import encoding
 from abstain.cli.tables.csv_records import Records, open_bytes, peeked
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
-from abstain.cli.tables.workbooks import excel_table
+from abstain.cli.tables.typed_tables import excel_table, parquet_facts, parquet_rows, plain_columns, readable
 
 PLAIN = Notation()
 PARQUET = (".parquet", ".pq")

@@ -15,10 +15,8 @@ from abstain import preprocessing as tables
 from abstain.estimators.novelty.guard import TIED, Guard
 from abstain.estimators.unwrap import decide
 from abstain.files.format.errors import no_graph
-from abstain.files.onnx.average import AverageScoring
-from abstain.files.onnx.guard import detector_scoring
-from abstain.files.onnx.rules import by_cost
-from abstain.files.onnx.scores import Scoring, dense
+from abstain.files.onnx.rules import by_cost, detector_scoring
+from abstain.files.onnx.scores import AverageScoring, Scoring, dense
 from abstain.files.onnx.steps import NUMBER, TEXT, parts_of
 from abstain.files.sklearn_codecs.steps_codec import active_steps
 from abstain.kernels import Kernel

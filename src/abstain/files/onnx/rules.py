@@ -1,4 +1,4 @@
-"""A rule as ONNX nodes, from scores to labels and rejects, by what decides.
+"""A rule as ONNX nodes, from scores to labels and rejects, by what decides; and the guard of a NoveltyRejector.
 
 ::
 
@@ -9,22 +9,35 @@
     sets                     the only class whose lead reaches its cut
 
 Each gives the position of a row's choice among the actions of the rule.
+
+A guard is the detector's score of each row, its p-value, and which rows are novel::
+
+    s(x) = -score_samples(x);  p(x) = (1 + #{calibration scores >= s(x)}) / (m + 1);  novel if p(x) <= rate
+
+Scores that differ by rounding count as equal (`Guard.levels`): a calibration row itself has the same p-value as in
+Python, whichever way its score is rounded.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
+from abstain.estimators.novelty.guard import LARGEST, Guard
 from abstain.estimators.novelty.guarded import least_at_worst
+from abstain.estimators.novelty.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
+from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.files.format.errors import no_graph
+from abstain.files.onnx.scores import Scoring, probability_nodes, top_of, where
+from abstain.files.onnx.steps import Table, through, transformers_in
 from abstain.labels import NO_CLASS
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins, Sets
 from abstain.rules.deciders import Cuts, PerRow
-from abstain.rules.readouts import Ladders, Softmax
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.sigmoid import FIRST, Lead
 
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
@@ -83,7 +96,7 @@ def _by_margins(rule: Any, score: Value) -> Value:
     """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
     above = score - rule.decider.cuts
     passed, table = above > 0.0, rule.costs.unitless
-    cost = (1.0 - rule.readout.interpolated(score, _where)) * table[:, :-1].max(axis=0)
+    cost = (1.0 - rule.readout.interpolated(score, where)) * table[:, :-1].max(axis=0)
     gain = passed.where(-cost.at_most(table[0, -1]).at_least(0.0), -np.inf)
     above = gain.equals(gain.across("ReduceMax")).where(above, -np.inf)
     none = above.across("ReduceMax").column() <= 0.0
@@ -96,7 +109,7 @@ def _by_confidence(rule: Any, score: Value) -> Value:
     score = score.apply("Round") if by == "votes" else score
     confidence = score.across("ReduceMax")
     if by == "lead":
-        confidence = confidence - _top(score, len(cuts))[1].across("ReduceMax")
+        confidence = confidence - top_of(score, len(cuts))[1].across("ReduceMax")
     place = score.first("ArgMax")
     return (confidence.column() <= place.of(cuts)).where(np.int64(len(cuts)), place)
 
@@ -114,52 +127,11 @@ def _cheapest(rule: Any, score: Value) -> Value:
 def _by_sets(rule: Any, score: Value) -> Value:
     """The only class whose lead over the best of the others is at least its cut; several or none are a reject."""
     cuts = rule.decider.cuts
-    top, others = _top(score, len(cuts))
+    top, others = top_of(score, len(cuts))
     first, second = score.across("ReduceMax"), others.across("ReduceMax")
     inside = (top.where(first - second, score - first) >= cuts).cast("i")
     one = inside.across("ReduceSum").column().equals(np.int64(1))
     return one.where(inside.first("ArgMax"), np.int64(len(cuts)))
-
-
-def probability_nodes(readout: Any, score: Value) -> Value:
-    """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
-    if isinstance(readout, Softmax):
-        return score.apply("Softmax", axis=-1)
-    if not isinstance(readout, Ladders):
-        what = type(readout).__name__
-        raise ValueError(f"scores that are read by a {what} have no ONNX graph; use abstain.save.")  # noqa: TRY004
-    n = len(readout.tangents)
-    if readout.lead is not None:
-        low, high = readout.ends
-        return _corrected(readout.lead, (score - low) / (high - low), n)
-    own = readout.interpolated(score, _where)
-    total = own.across("ReduceSum")
-    share, scaled = (1.0 - total) / float(n), own / total.at_least(1.0)
-    return (total < 1.0).where(own + share, scaled)
-
-
-def _where(test: Value, then: Any, otherwise: Any) -> Value:
-    return test.where(then, otherwise)
-
-
-def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
-    """As `Lead`: a softmax, in which the log-odds of the likeliest class against the rest are corrected."""
-    power = heights * lead.scale
-    top, others = _top(power, n_classes)
-    second = others.across("ReduceMax")
-    total = (others - second).apply("Exp").across("ReduceSum").apply("Log")
-    ahead = power.across("ReduceMax") - second - total
-    rest = others.apply("Softmax", axis=-1)
-    odds = (ahead * lead.slope + lead.shift).at_least(rest.across("ReduceMax").apply("Log") + FIRST)
-    behind = rest * (-odds).apply("Sigmoid")
-    return top.where(odds.apply("Sigmoid"), behind)
-
-
-def _top(values: Value, n_classes: int) -> tuple[Value, Value]:
-    """Where the first largest value of each row is, and the values with -inf there."""
-    at = values.apply("ArgMax", axis=-1, keepdims=1)
-    top = values.graph.apply("Equal", np.arange(n_classes), at)
-    return top, top.where(-np.inf, values)
 
 
 # How each decider says it: (rule, score) -> the position of the choice.
@@ -185,3 +157,89 @@ def _typed(names: list[Any]) -> tuple[str, NDArray[Any]]:
     if not all(-(2**63) <= name < 2**63 for name in names):
         raise ValueError(f"classes {names} do not fit in ONNX's int64; use other labels.")
     return "i", np.array(names, dtype=np.int64)
+
+
+def split(estimator: Any) -> tuple[list[Any], Any]:
+    """Return the transformers before the last step, and the last step; of anything but a Pipeline, itself."""
+    if type(estimator) is not Pipeline:
+        return [], estimator
+    return [step for _, step in estimator.steps[:-1]], estimator.steps[-1][1]
+
+
+def detector_scoring(guard: Guard) -> Scoring:
+    """Return the sums that show how usual a row is; an error for detectors without a graph."""
+    _, last = split(guard.detector)
+    found = Scoring.of(last.machine_) if type(last) in (NoveltyDetector, OneClassSVM) else None
+    if found is None:
+        what = f"has a {type(last).__name__} as detector of novel rows"
+        raise no_graph(what, "; leave detector=None, or give an abstain.OneClassSVM")
+    return replace(found, biases=np.zeros(1))
+
+
+def guard_nodes(guard: Guard, table: Table) -> tuple[Value, Value]:
+    """Return the p-value of each row, and whether it is novel."""
+    scoring = detector_scoring(guard)
+    before, last = split(guard.detector)
+    X = through(before, table).numbers()
+    unusual = _unusual(last._fitted_, scoring, X) if type(last) is NoveltyDetector else -scoring.score(X)
+    overflown = unusual.apply("IsNaN") | unusual.apply("IsInf")
+    beyond = ~(abs(X) <= LARGEST)  # as `Guard` requires it
+    known = ~(overflown | beyond.any().column())
+    unusual = known.where(unusual, np.inf)
+    low, high = guard.levels
+    above = _count_below(high, unusual)
+    p_value = (np.int64(1 + guard.m) - above).cast("f") / (guard.m + 1.0)
+    reached = _count_below(np.nextafter(low, -np.inf), unusual)
+    tied = known & (reached > above)  # as unusual as a calibration row
+    p_value = tied.where(p_value.at_least(guard.least_known), p_value)
+    return p_value, p_value <= guard.rate
+
+
+def _unusual(now: FittedDetector, scoring: Scoring, X: Value) -> Value:
+    """Return what `FittedDetector.unusual` does."""
+    columns = now.columns
+    logged = columns.floor > 0.0
+    x, f = X - columns.origin, np.where(logged, columns.floor, 1.0)
+    below = (x - f).at_most(0.0) / f
+    log = x.at_least(f).apply("Log") + below
+    u = X.graph.constant(logged).where(log, x)
+    z = (u - columns.centre) / columns.spread
+    residual = abs(z.apply("Gemm", np.ascontiguousarray(now.residuals))).across("ReduceMax").column()
+    near = scoring.score(z.at_most(FAR).at_least(-FAR)) / float(scoring.coef.sum())
+    near = near.at_most(1.0).at_least(FAINTEST)
+    sizes = residual, (-near.apply("Log")).apply("Sqrt")
+    units = zip(sizes, now.units.tolist(), now.excess.tolist(), strict=True)
+    first, second = ((size / unit).apply("Log") / excess for size, unit, excess in units)
+    v = first.at_least(second)
+    return v.at_most(0.0).apply("Exp") + v.at_least(0.0)
+
+
+def _count_below(scores: Any, values: Value) -> Value:
+    """The number of the increasing `scores` below each value, by halving: no matrix of rows and scores is made."""
+    depth = len(scores).bit_length()
+    padded = values.graph.constant(np.append(scores, np.full(2**depth - len(scores), np.inf)))
+    found = values.apply("IsNaN").cast("i")  # 0 for every row
+    for half in reversed(range(depth)):
+        further = found + np.int64(2**half)
+        passed = (further - np.int64(1)).of(padded) < values
+        found = passed.where(further, found)
+    return found
+
+
+def check_encoders(before: list[Any], detector: Any) -> None:
+    """Raise an error if the detector's own encoders do not know all categories of the classifier's and would refuse.
+
+    Python rejects a row with such a category as novel; in a graph it would be a row of no category.
+    """
+    for known, fewer in zip(_encoders(before), _encoders(split(detector)[0]), strict=False):
+        lists = [repr([column.tolist() for column in one.categories_]) for one in (known, fewer)]
+        if fewer.handle_unknown == "error" and lists[0] != lists[1]:
+            raise ValueError(
+                f"the {type(fewer).__name__} of the detector of novel rows was fitted to fewer rows and does not know "
+                "all categories of the classifier's, which has no ONNX graph; use handle_unknown='ignore' (of an "
+                "OrdinalEncoder 'use_encoded_value'), or list the categories."
+            )
+
+
+def _encoders(steps: list[Any]) -> list[Any]:
+    return [one for step in steps for one in transformers_in(step) if hasattr(one, "categories_")]

@@ -1,20 +1,28 @@
-"""The scores of a machine as ONNX nodes: one column for two classes, one per class or pair of classes for more."""
+"""The scores of a machine, or of an average, as ONNX nodes: one column for two classes, else one per class or pair."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
+from abstain.candidates.average import LEAST
+from abstain.files.format.errors import no_graph
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine, OneVsOneMachine, class_pairs
 from abstain.machines.linear_machine import LinearMachine
+from abstain.rules.readouts import Ladders, LogOdds, Softmax
+from abstain.rules.tuning.sigmoid import FIRST, Lead
 
 if TYPE_CHECKING:
+    from abstain.candidates.average import MachineAverage
     from abstain.files.onnx.graph import Value
 
 
@@ -174,3 +182,106 @@ def _laplacian(X: Value, vectors: Any, kernel: Kernel) -> Value:
 
 # The kernels that can be exported, besides the linear one, which is a product with its weights.
 KERNELS: dict[str, Any] = {"rbf": _rbf, "laplacian": _laplacian, "poly": _poly, "sigmoid": _sigmoid}
+
+
+@dataclass(frozen=True, eq=False)
+class AverageScoring:
+    """The sums of several machines, and the score that the mean of their probabilities makes.
+
+    Attributes
+    ----------
+    parts : tuple of (Scoring, Readout)
+        Of each machine, and what its scores mean.
+    """
+
+    parts: tuple[tuple[Scoring, Any], ...]
+    is_probability = True
+
+    @classmethod
+    def of(cls, average: MachineAverage) -> Self:
+        """Read a fitted average; an error for machines without a graph."""
+        found, several = [], len(average.classes_) > 2
+        for one in average.estimators_:
+            if type(one) is LogisticRegression:
+                scoring, readout = Scoring.of_logistic(one, "predict_proba"), Softmax() if several else LogOdds(1.0)
+                found.append((Scoring(scoring.coef, scoring.biases, scoring.centre), readout))
+            elif (sums := Scoring.of(getattr(one, "machine_", None))) is not None:
+                found.append((sums, one.rule_.readout))
+            else:
+                what = f"has an average of machines with a {type(one).__name__}"
+                raise no_graph(what, "; average SVMs and logistic regressions only, or fit with --machine svm")
+        return cls(tuple(found))
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return self.parts[0][0].n_features
+
+    def score(self, X: Value) -> Value:
+        """Return the score of each row in a graph."""
+        share, scores = 1.0 / len(self.parts), [(scoring.score(X), readout) for scoring, readout in self.parts]
+        if isinstance(self.parts[0][1], LogOdds):
+            both = zip(*(pair(score * float(readout.unit)) for score, readout in scores), strict=True)
+            return log_odds(*((reduce(add, each) * share).at_least(LEAST) for each in both))
+        said = [probability_nodes(readout, score) for score, readout in scores]
+        return (reduce(add, said) * share).at_least(LEAST).apply("Log")
+
+    def steepness(self) -> NDArray[np.float64]:
+        """How much the log-odds of two classes, or a probability of several, change at most with each sum."""
+        return np.array([_steepness(readout) for _, readout in self.parts])
+
+
+def _steepness(readout: Any) -> float:
+    if isinstance(readout, LogOdds):
+        return float(readout.unit)
+    if isinstance(readout, Softmax):
+        return 1.0
+    low, high = readout.ends
+    if readout.lead is not None:
+        return float(readout.lead.scale * max(1.0, readout.lead.slope) / (high - low).min())
+    points = np.column_stack([low, readout.tangents, high])
+    heights = np.column_stack([0.0 * low, 1.0 / (1.0 + np.exp(-readout.tangents)), 1.0 + 0.0 * high])
+    apart, rise = np.diff(points), np.diff(heights)
+    return 2.0 * len(low) * float((rise[apart > 0.0] / apart[apart > 0.0]).max(initial=1.0))
+
+
+def probability_nodes(readout: Any, score: Value) -> Value:
+    """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
+    if isinstance(readout, Softmax):
+        return score.apply("Softmax", axis=-1)
+    if not isinstance(readout, Ladders):
+        what = type(readout).__name__
+        raise ValueError(f"scores that are read by a {what} have no ONNX graph; use abstain.save.")  # noqa: TRY004
+    n = len(readout.tangents)
+    if readout.lead is not None:
+        low, high = readout.ends
+        return _corrected(readout.lead, (score - low) / (high - low), n)
+    own = readout.interpolated(score, where)
+    total = own.across("ReduceSum")
+    share, scaled = (1.0 - total) / float(n), own / total.at_least(1.0)
+    return (total < 1.0).where(own + share, scaled)
+
+
+def where(test: Value, then: Any, otherwise: Any) -> Value:
+    """Choose between two, for readouts that calculate with arrays or with values of a graph."""
+    return test.where(then, otherwise)
+
+
+def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
+    """As `Lead`: a softmax, in which the log-odds of the likeliest class against the rest are corrected."""
+    power = heights * lead.scale
+    top, others = top_of(power, n_classes)
+    second = others.across("ReduceMax")
+    total = (others - second).apply("Exp").across("ReduceSum").apply("Log")
+    ahead = power.across("ReduceMax") - second - total
+    rest = others.apply("Softmax", axis=-1)
+    odds = (ahead * lead.slope + lead.shift).at_least(rest.across("ReduceMax").apply("Log") + FIRST)
+    behind = rest * (-odds).apply("Sigmoid")
+    return top.where(odds.apply("Sigmoid"), behind)
+
+
+def top_of(values: Value, n_classes: int) -> tuple[Value, Value]:
+    """Where the first largest value of each row is, and the values with -inf there."""
+    at = values.apply("ArgMax", axis=-1, keepdims=1)
+    top = values.graph.apply("Equal", np.arange(n_classes), at)
+    return top, top.where(-np.inf, values)

@@ -20,11 +20,9 @@ from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.estimators.unwrap import resampling
 from abstain.files.format.errors import no_graph
-from abstain.files.onnx.average import AverageScoring
 from abstain.files.onnx.check import Inputs, compare
-from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
-from abstain.files.onnx.rules import decision_nodes
-from abstain.files.onnx.scores import Scoring
+from abstain.files.onnx.rules import check_encoders, decision_nodes, detector_scoring, guard_nodes, split
+from abstain.files.onnx.scores import AverageScoring, Scoring
 from abstain.files.onnx.steps import NUMBER, Column, Table, through
 from abstain.machines.response_machine import ResponseMachine
 

@@ -20,9 +20,9 @@ from sklearn.pipeline import Pipeline
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
-from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs import steps_codec as steps_of
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, check_output, step_from, step_parts
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, parameters_from, parameters_of
 from abstain.preprocessing import ColumnNames
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
@@ -88,10 +88,10 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
         return step, Columns(0) if step == DROP else columns
     if type(step) is Pipeline:
         pool.count(0)
-        check_output(step)
+        steps_of.check_output(step)
         state, made = pipeline_parts(step, step.steps, pool, columns)
         return {"kind": Pipeline.__name__} | state, made
-    return (_transformer_parts if type(step) is ColumnTransformer else step_parts)(step, pool, columns)
+    return (_transformer_parts if type(step) is ColumnTransformer else steps_of.step_parts)(step, pool, columns)
 
 
 def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
@@ -102,12 +102,12 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if kind == Pipeline.__name__:
         pool.count(0)
         return pipeline_from(fields, pool, columns)
-    return (_transformer_from if kind == ColumnTransformer.__name__ else step_from)(fields, pool, columns)
+    return (_transformer_from if kind == ColumnTransformer.__name__ else steps_of.step_from)(fields, pool, columns)
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
     pool.count(columns.count)
-    check_output(step)
+    steps_of.check_output(step)
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
     found, width, used = [], 0, np.zeros(columns.count, dtype=bool)

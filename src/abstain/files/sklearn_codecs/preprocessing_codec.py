@@ -18,9 +18,8 @@ from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Arrays, Fields, Parts, fitting, layout, of_type, stored, whole
 from abstain.files.sklearn_codecs.cells_codec import TEXT
-from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, parameters_of
 
 PARTS = (tables.NUMERIC, tables.CATEGORICAL)  # and the fields with the names of their columns
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
