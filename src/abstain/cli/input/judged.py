@@ -18,7 +18,6 @@ from abstain.cli.exit_codes import DataError, Note, listed, some
 from abstain.cli.input.columns import features, labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.reviewed import is_review
 from abstain.cli.options import Given
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
@@ -76,7 +75,7 @@ class Judged:
         with opened(path, notation, "evaluate") as table:
             model.check(table)
             table.check_has([] if given.id is None else [given.id], "--id")
-            if is_review(table):
+            if table.is_review:
                 words = "a review file, whose rows are harder than new ones; 'abstain audit' reads verdicts"
                 warnings.warn(f"{path} is {words}.", UserWarning, stacklevel=2)
             for whole in table.batches:

@@ -23,11 +23,11 @@ from abstain.cli.input.cost_sources import named_columns, row_costs_of
 from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.training_table import TableOptions, TrainingTable
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import Batch, InputTable, opened
+from abstain.cli.tables.read_table import REVIEW, Batch, InputTable, opened
 from abstain.review.audit import NONE, Case
 from abstain.review.codes import recognised, unchanged
 
-CASES, VERDICT, NOTE, CODE = "cases", "verdict", "note", "code"  # the sheet and its columns
+CASES, (VERDICT, NOTE, CODE) = "cases", REVIEW  # the sheet and its columns
 UNSURE = "unsure"  # the verdict of a reviewer who has none, unless it is a class
 TIMES = ("started", "finished")  # columns that reviewers may add
 INERT = r"^'(\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])"  # the apostrophe of a safe CSV, before what it kept from running
@@ -67,11 +67,6 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
             way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}."
             raise DataError(f"{table.place(place)}, column {VERDICT!r}: {text!r} is not a class of the model{way}")
     return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE)
-
-
-def is_review(table: InputTable) -> bool:
-    """Whether 'abstain predict' wrote a table for reviewers."""
-    return {VERDICT, NOTE, CODE} <= {*table.columns}
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from abstain.cli.input.columns import for_sklearn, labels, left_out_rows, unlabe
 from abstain.cli.input.cost_sources import row_costs_of
 from abstain.cli.input.costs import CostOptions
 from abstain.cli.input.features import read_features, suspect_copies
-from abstain.cli.input.reviewed import is_review
 from abstain.cli.options import Given
 from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
 from abstain.cli.tables.read_table import Batch, InputTable, opened
@@ -159,7 +158,7 @@ class TableOptions:
     def check(self, table: InputTable) -> None:
         """Raise an error if a column that an option names does not exist or has two purposes."""
         given, priced = self.given, self.costs.columns(table.columns)
-        if is_review(table):
+        if table.is_review:
             raise DataError(
                 f"{table.path} is a review file, whose rows are harder than others and have columns of the model; name "
                 "the training table, and this file after --also."

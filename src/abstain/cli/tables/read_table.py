@@ -27,6 +27,7 @@ from abstain.cli.tables.typed_tables import excel_table, parquet_facts, parquet_
 
 PLAIN = Notation()
 PARQUET = (".parquet", ".pq")
+REVIEW = ("verdict", "note", "code")  # the columns of a review file, which 'abstain predict' writes for people
 Rows = Iterator[tuple[pl.DataFrame, Sequence[int]]]
 
 
@@ -93,6 +94,11 @@ class InputTable:
                 raise DataError(
                     f"{self.path} names a column {name!r}, which polars reads as a pattern for other names; rename it."
                 )
+
+    @property
+    def is_review(self) -> bool:
+        """Whether 'abstain predict' wrote the table for reviewers."""
+        return {*REVIEW} <= {*self.columns}
 
     def place(self, number: int) -> str:
         """The place of a row, for errors."""
