@@ -28,14 +28,7 @@ from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.ensembles import AVERAGE, CALIBRATED, inside
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.sklearn_codecs.steps_codec import (
-    SUPPORTED,
-    Columns,
-    asked,
-    last_step,
-    parameters_from,
-    parameters_of,
-)
+from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns, asked, identity, last_step, parameters_from
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
@@ -102,10 +95,9 @@ def _pipeline_parts(pipeline: Pipeline, around: str) -> Parts:
         fields = {"kind": PIPELINE, "preprocessing": preprocessing, ESTIMATOR: inner}
         return fields, prefixed(arrays, TABLE_PREFIX) | more
     pool, columns = PoolWriter(), Columns.of(pipeline)
-    steps, made = pipeline_parts(pipeline, pipeline.steps[:-1], pool, columns)
+    steps, made = pipeline_parts(pipeline.steps[:-1], pool, columns)
     made.check_match(last)
-    state = {"kind": PIPELINE, "parameters": steps["parameters"], **columns.state, "steps": steps["steps"]}
-    state |= {"name": pipeline.steps[-1][0], ESTIMATOR: inner}
+    state = {**identity(pipeline), **columns.state, "steps": steps, "name": pipeline.steps[-1][0], ESTIMATOR: inner}
     return state, prefixed(pool.arrays, STEPS_PREFIX) | more
 
 
@@ -122,7 +114,7 @@ def _rejector_parts(estimator: ThresholdRejector, *_: Any) -> Parts:
     state, arrays = rejector_parts(estimator, given)
     state |= {"sigmoid_added": sigmoid} if calibrated else {}
     state |= {"tuned_score": True} if _is_tuned(classifier) else {}
-    fields = {"kind": REJECTOR, "parameters": parameters_of(estimator), **state, "classifier": inner}
+    fields = {**identity(estimator), **state, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
 
 
@@ -140,7 +132,7 @@ def _guarded_parts(estimator: NoveltyRejector, *_: Any) -> Parts:
     detector, others = parts(estimator.guard_.detector, "detector")
     state, arrays = guard_parts(estimator)
     arrays = arrays | prefixed(others, DETECTOR_PREFIX)
-    fields = {"kind": GUARDED, "parameters": parameters_of(estimator), **state, "detector": detector}
+    fields = {**identity(estimator), **state, "detector": detector}
     return fields | {"classifier": classifier}, prefixed(arrays, GUARD_PREFIX) | prefixed(more, CLASSIFIER_PREFIX)
 
 
@@ -205,7 +197,7 @@ def _inside(around: str, fields: Fields, arrays: Arrays, counts: Callable[[int],
 
 
 def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
-    parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
+    parameters = parameters_from(ThresholdRejector, fields)
     # three cuts for two classes, one each for more, or none
     classifier, cuts = _inside(REJECTOR, fields, arrays, lambda n: (0, 3) if n == 2 else (0, n))
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
@@ -221,7 +213,7 @@ def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
 
 
 def _guarded(fields: Fields, arrays: Arrays, *_: Any) -> NoveltyRejector:
-    parameters = parameters_from(NoveltyRejector, fields.take("parameters", dict))
+    parameters = parameters_from(NoveltyRejector, fields)
     guard = within(arrays, GUARD_PREFIX)
     detector = _restored(fields.take("detector"), within(guard, DETECTOR_PREFIX), "detector")
     classifier, _ = _inside(GUARDED, fields, arrays, lambda _: (0,))

@@ -25,7 +25,7 @@ from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.errors import unsupported
 from abstain.files.format.schema import Arrays, Fields, Parts, fitting, layout, stored
 from abstain.files.sklearn_codecs import trees_codec as trees
-from abstain.files.sklearn_codecs.steps_codec import Columns, parameters_from, parameters_of
+from abstain.files.sklearn_codecs.steps_codec import Columns, identity, parameters_from
 
 # d features; k scores: one for two classes, otherwise one per class
 LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
@@ -115,14 +115,13 @@ def codec_of(estimator: Any, codecs: Mapping[str, Any]) -> Any:
 def classifier_parts(estimator: Any, codec: Codec) -> Parts:
     """Return the fields and arrays of a fitted classifier."""
     state, arrays = codec.parts(estimator)
-    common = {"kind": type(estimator).__name__, "parameters": parameters_of(estimator)}
-    return common | Columns.read_by(estimator).state | state, arrays
+    return identity(estimator) | Columns.read_by(estimator).state | state, arrays
 
 
 def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
     """Make the fitted classifier of these fields and arrays."""
     codec = codecs[kind]
-    estimator = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict)))
+    estimator = codec.kind(**parameters_from(codec.kind, fields))
     estimator._validate_params()
     columns = Columns.taken(fields)
     found = codec.made(estimator, fields, arrays, columns.count, classes)

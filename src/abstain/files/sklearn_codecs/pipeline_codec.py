@@ -20,9 +20,9 @@ from sklearn.pipeline import Pipeline
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
-from abstain.files.sklearn_codecs import steps_codec as steps_of
+from abstain.files.sklearn_codecs import steps_codec as codecs
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, parameters_from, parameters_of
+from abstain.files.sklearn_codecs.steps_codec import Columns, asked, check_output, identity, parameters_from
 from abstain.preprocessing import ColumnNames
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
@@ -56,18 +56,18 @@ class _Part:
         return self.part if isinstance(self.part, str) else make(self.part)
 
 
-def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
-    """Return the parameters of a Pipeline and the fields of these steps of it, and the columns that the last makes."""
+def pipeline_parts(steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[list[Any], Columns]:
+    """Return the fields of these steps of a Pipeline, and the columns that the last makes."""
     found: list[Any] = []
     for name, step in steps:
         state, columns = _any_parts(step, pool, columns)
         found.append([name, state])
-    return {"parameters": parameters_of(pipeline, KEPT[Pipeline]), "steps": found}, columns
+    return found, columns
 
 
 def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any = None) -> tuple[Pipeline, Columns]:
     """Make a Pipeline, of these steps alone or with a fitted estimator as its last one."""
-    chosen = parameters_from(Pipeline, fields.take("parameters", dict), KEPT[Pipeline])
+    chosen = parameters_from(Pipeline, fields)
     given = fields.take("steps", list)
     if not all(isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) for one in given):
         raise ModelFileError("its steps are not pairs of a name and a transformer.")
@@ -88,10 +88,10 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
         return step, Columns(0) if step == DROP else columns
     if type(step) is Pipeline:
         pool.count(0)
-        steps_of.check_output(step)
-        state, made = pipeline_parts(step, step.steps, pool, columns)
-        return {"kind": Pipeline.__name__} | state, made
-    return (_transformer_parts if type(step) is ColumnTransformer else steps_of.step_parts)(step, pool, columns)
+        check_output(step)
+        inner, made = pipeline_parts(step.steps, pool, columns)
+        return identity(step) | {"steps": inner}, made
+    return (_transformer_parts if type(step) is ColumnTransformer else codecs.step_parts)(step, pool, columns)
 
 
 def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
@@ -102,12 +102,12 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if kind == Pipeline.__name__:
         pool.count(0)
         return pipeline_from(fields, pool, columns)
-    return (_transformer_from if kind == ColumnTransformer.__name__ else steps_of.step_from)(fields, pool, columns)
+    return (_transformer_from if kind == ColumnTransformer.__name__ else codecs.step_from)(fields, pool, columns)
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
     pool.count(columns.count)
-    steps_of.check_output(step)
+    check_output(step)
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
     found, width, used = [], 0, np.zeros(columns.count, dtype=bool)
@@ -129,9 +129,8 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
         state, made = _any_parts(part if own else given, pool, columns.at(indices))
         found.append([name, named, entry, state])
         width += made.count
-    state = {"kind": ColumnTransformer.__name__, "parameters": parameters_of(step, KEPT[ColumnTransformer])}
-    state |= {"parts": found[:-1], REMAINDER: found[-1][-1], "sparse_output": bool(step.sparse_output_)}
-    return state, Columns(width)
+    state = {"parts": found[:-1], REMAINDER: found[-1][-1], "sparse_output": bool(step.sparse_output_)}
+    return identity(step) | state, Columns(width)
 
 
 def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64], bool]:
@@ -152,7 +151,7 @@ def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64
 
 def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[ColumnTransformer, Columns]:
     pool.count(columns.count)
-    chosen = parameters_from(ColumnTransformer, fields.take("parameters", dict), KEPT[ColumnTransformer])
+    chosen = parameters_from(ColumnTransformer, fields)
     used, parts = np.zeros(columns.count, dtype=bool), []
     for one in fields.take("parts", list):
         if not isinstance(one, list) or [type(value) for value in one[:3]] != [str, bool, list] or len(one) != 4:

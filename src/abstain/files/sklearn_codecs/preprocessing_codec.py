@@ -19,7 +19,7 @@ from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Arrays, Fields, Parts, fitting, layout, of_type, stored, whole
 from abstain.files.sklearn_codecs.cells_codec import TEXT
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
-from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, asked, parameters_of
+from abstain.files.sklearn_codecs.steps_codec import Columns, asked, identity
 
 PARTS = (tables.NUMERIC, tables.CATEGORICAL)  # and the fields with the names of their columns
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
@@ -87,9 +87,9 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     for name, part, chosen in fresh.transformers:
         columns = pool.put(np.array([places[column] for column in chosen], dtype=np.int64))
         own = _numeric(pool, arrays, seen) if name == tables.NUMERIC else _categorical(pool, categories)
-        steps = [[step, _fields(one) | state] for (step, one), state in zip(part.steps, own, strict=True)]
-        parts.append([name, True, columns, _fields(part) | {"steps": steps}])
-    preprocess = _fields(fresh) | {"parts": parts, "remainder": "drop", "sparse_output": False}
+        steps = [[step, identity(one) | state] for (step, one), state in zip(part.steps, own, strict=True)]
+        parts.append([name, True, columns, identity(part) | {"steps": steps}])
+    preprocess = identity(fresh) | {"parts": parts, "remainder": "drop", "sparse_output": False}
     written = {"parameters": {}, "steps": [[tables.PREPROCESS, preprocess]], "name": tables.ESTIMATOR}
     read = Columns(len(names), np.array(names, dtype=object))
     pipeline, made = pipeline_from(Fields(written, "preprocessing"), PoolReader(pool.arrays), read, estimator)
@@ -99,10 +99,6 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
         refuse(by_cell and len(plan.costs) % len(estimator.classes_), "its costs of rows are not one for each class.")
         pipeline[0].plan_ = plan
     return pipeline
-
-
-def _fields(step: Any) -> dict[str, Any]:
-    return {"kind": type(step).__name__, "parameters": parameters_of(step, KEPT[type(step)])}
 
 
 def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ scikit-learn's parameters a file has only those that differ from the defaults.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
@@ -40,28 +39,33 @@ SPECIAL: dict[str, Any] = {"categories": object, "dtype": object, "drop": str}
 SPECIAL |= dict.fromkeys(("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"), (bool, int, float))
 
 
-def parameters_of(estimator: Any, kept: Collection[str] | None = None) -> dict[str, Any]:
-    """Return the parameters as JSON; if only some may be `kept`, any other must have its default."""
+def identity(estimator: Any) -> dict[str, Any]:
+    """Return the fields that say what an estimator is: its type and its parameters."""
+    return {"kind": type(estimator).__name__, "parameters": parameters_of(estimator)}
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the parameters as JSON; of the types in `KEPT` only some, and any other must have its default."""
     estimator._validate_params()  # as `load` does, which must accept what this writes
     kind = type(estimator)
     given = {name: value for name, value in estimator.get_params(deep=False).items() if name not in APART}
     if kind.__module__.startswith("sklearn."):  # whose defaults change
         default = {name: one.default for name, one in signature(kind.__init__).parameters.items()}
         given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
-    special, found = {} if kept is None else SPECIAL, {}
+    special, found = SPECIAL if kind in KEPT else {}, {}
     for name, value in given.items():
         found[name] = _special(name, value) if name in special else to_json(name, value)
-        if (kept is not None and name not in kept) or (name in special and found[name] is None):
+        if name not in KEPT.get(kind, given) or (name in special and found[name] is None):
             raise unsupported(f"has {kind.__name__}({name}={value!r})", f"leave {name} at its default")
     return found
 
 
-def parameters_from(kind: Any, given: dict[str, Any], kept: Collection[str] | None = None) -> dict[str, Any]:
+def parameters_from(kind: Any, fields: Fields) -> dict[str, Any]:
     """Return the parameters in the file; those missing from a file of an earlier version keep their defaults."""
-    known = {*kind._get_param_names()} - APART
-    if unknown := sorted({*given} - (known if kept is None else known & {*kept})):
+    given, known = fields.take("parameters", dict), {*kind._get_param_names()} - APART
+    if unknown := sorted({*given} - (known & {*KEPT.get(kind, known)})):
         raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
-    special = {} if kept is None else SPECIAL
+    special = SPECIAL if kind in KEPT else {}
     found = {name: _special_from(name, one) if name in special else from_json(one) for name, one in given.items()}
     again = {name: given[name] if name in special else to_json(name, found[name]) for name in sorted(found)}
     refuse(json.dumps(given) != json.dumps(again), "its parameters are not formatted as the library writes them.")
@@ -200,7 +204,7 @@ def asked(given: Any) -> Any:
         codec_of(given)
     own = given.get_params(deep=False)
     inner = {name: asked(own[name]) for name in (*APART, "categories") if name in own}
-    return [kind, parameters_of(given, KEPT.get(kind)), inner]
+    return [kind, parameters_of(given), inner]
 
 
 def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
@@ -210,15 +214,14 @@ def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str,
     check_output(step)
     pool.count(columns.count, encoded=hasattr(step, "categories"))
     columns.check(step)
-    state = {"kind": codec.kind.__name__, "parameters": parameters_of(step, codec.parameters)}
-    return state | codec.parts(step, pool), Columns(codec.width(step))
+    return identity(step) | codec.parts(step, pool), Columns(codec.width(step))
 
 
 def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
     """Make one scaler, imputer or encoder, and return it with the columns that it makes."""
     codec = STEPS[fields.take("kind", one_of(STEPS))]
     pool.count(columns.count, encoded="categories" in codec.parameters)
-    step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
+    step = codec.kind(**parameters_from(codec.kind, fields))
     step._validate_params()
     codec.fitted(step, fields, pool, columns.count)
     columns.set_on(step)
