@@ -19,7 +19,7 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.training_table import TableOptions, read_training
 from abstain.cli.options import Given
 from abstain.cli.tables import csv_records
-from abstain.cli.tables.encoding import GZIP, OLD_EXCEL, PARQUET, ZIP
+from abstain.cli.tables.csv_records import GZIP, OLD_EXCEL, PARQUET, ZIP
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import opened
 

@@ -189,7 +189,7 @@ def audit() -> None:
     """
 
 
-@command_of("data", *LEARNING, "novelty", "folds")
+@command_of("data", *LEARNING, "novelty", "folds", file="fit")
 def compare() -> None:
     """Compare all rules and machines on your data.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError, listed, meant
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
-from abstain.cli.tables.encoding import ZIP
+from abstain.cli.tables.csv_records import ZIP
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.costs.action_labels import ActionLabels

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import UsageError, meant
-from abstain.cli.tables.encoding import checked_encoding
+from abstain.cli.tables.csv_records import checked_encoding
 
 NEARLY = 0.9  # share of the cells of a column that decides what it contains
 SIGNS = {",": "[,]", ".": "[.]", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]", "": "[^\\s\\S]"}

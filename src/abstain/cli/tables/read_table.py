@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, meant, some
 from abstain.cli.progress import progress
-from abstain.cli.tables import encoding
+from abstain.cli.tables import csv_records as encoding
 from abstain.cli.tables.csv_records import Records, open_bytes, peeked
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.typed_tables import excel_table, parquet_facts, parquet_rows, plain_columns, readable

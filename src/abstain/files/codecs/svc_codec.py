@@ -19,7 +19,7 @@ from abstain.estimators.search.grid import with_kernel
 from abstain.files.codecs import machine_codec as forms
 from abstain.files.codecs import rule_codec as rules
 from abstain.files.codecs.machine_codec import EXPANSION, MACHINE, check_kernel, machine_from, machine_parts
-from abstain.files.codecs.search_codec import SEARCH, check_grid, grid_arrays, grid_from, searched, tuned_score
+from abstain.files.codecs.rule_codec import SEARCH, check_grid, grid_arrays, grid_from, searched, tuned_score
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Arrays, Fields, Parts, beside, fitting, layout, prefixed, whole, within
 from abstain.losses.tangent_hinge import COUNT, class_losses, ends_of_reject, own_cuts
