@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,9 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def member_of(name: str) -> str:
-    """The name of the member with this array."""
+    """The name of the member with this array; an error if a model file could not contain it."""
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
+        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which is not allowed in a model.")
     return f"arrays/{name}.npy"
 
 
@@ -64,13 +66,6 @@ def packed(arrays: Arrays) -> tuple[dict[str, Any], dict[str, list[memoryview]]]
 def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
     """Read the declared arrays, checking sizes, checksums, headers and finiteness, in this order."""
     return {name: _read(container, name, entry) for name, entry in declared.items()}
-
-
-def checked_name(name: str) -> str:
-    """The name of an array, if a model file could contain it."""
-    if not _NAME.fullmatch(name) or len(name) > LONGEST:
-        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which is not allowed in a model.")
-    return name
 
 
 def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
@@ -137,7 +132,11 @@ def read_manifest(container: Container) -> Fields:
     text = bytes(container.read(MANIFEST, container.read(CHECKSUM).decode("latin-1")))
     if reason := _excess(text):
         raise ModelFileError(f"its manifest has {reason}.")
-    manifest = _parsed(text)
+    try:
+        # int raises an error for NaN and Infinity
+        manifest = json.loads(text.decode("ascii"), object_pairs_hook=_object, parse_constant=int)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its manifest is not the JSON of a model ({type(error).__name__}).") from error
     fields = Fields(manifest, "model")
     version = fields.take("format", whole(1))
     if version != FORMAT:
@@ -152,7 +151,7 @@ def read_manifest(container: Container) -> Fields:
 def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
     """The manifest's entries for the arrays; the other members of the file must be these, in this order."""
     declared: dict[str, Any] = fields.take("arrays", dict)
-    expected = [MANIFEST, CHECKSUM, *(member_of(checked_name(name)) for name in declared)]
+    expected = [MANIFEST, CHECKSUM, *(member_of(name) for name in declared)]
     refuse(expected != [*container.members], "its members are not the arrays that its manifest names, in that order.")
     return declared
 
@@ -169,19 +168,8 @@ def _excess(text: bytes) -> str:
     return f"steps or values nested more than {DEEPEST} deep" if deepest > DEEPEST else ""
 
 
-def _parsed(text: bytes) -> Any:
-    try:
-        return json.loads(text.decode("ascii"), object_pairs_hook=_object, parse_constant=_constant)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"its manifest is not the JSON of a model ({type(error).__name__}).") from error
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name appears twice in one object")
     return found
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not valid JSON")

@@ -77,11 +77,6 @@ def _array(dtype: Any, values: Any) -> NDArray[Any]:
     return np.array(values, dtype=dtype)
 
 
-def _named_costs(false_positive: Any, false_negative: Any, reject: Any, labels: Any) -> Costs:
-    refuse(not isinstance(labels, list) or len(labels) != 2, "its costs do not name two classes.")
-    return Costs(false_positive, false_negative, reject, labels=(labels[0], labels[1]))
-
-
 def _actions(labels: Any, rows: Any, rejects: Any) -> Actions:
     lists = all(isinstance(part, list) for part in (labels, rows, rejects))
     right = lists and len(labels) > 1 and all(isinstance(row, list) and len(row) == 1 + len(labels) for row in rows)
@@ -142,7 +137,7 @@ MADE: dict[str, tuple[Callable[..., Any], int | None]] = {
     "dict": (_dict, None),
     "array": (_array, 2),
     "Costs": (Costs, 3),
-    "NamedCosts": (_named_costs, 4),
+    "NamedCosts": (lambda *numbers: Costs(*numbers[:3], labels=tuple(numbers[3])), 4),
     "ClassCosts": (_class_costs, 3),
     "Actions": (_actions, 3),
     "Thresholds": (Thresholds, 2),

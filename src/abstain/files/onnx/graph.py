@@ -15,11 +15,11 @@ IR_VERSION = 9  # that of opset 19
 INNER = "abstain/"  # prefix of every name inside the graph, so that it cannot equal the name of a column
 
 
-def _operator(operation: str) -> Callable[[Value, Any], Value]:
-    """Return the method that applies an operation to a value and to another one or a constant."""
+def _operator(operation: str) -> Callable[..., Value]:
+    """Return the method that applies an operation to a value, and to others or constants if it takes several."""
 
-    def method(self: Value, other: Any) -> Value:
-        return self.apply(operation, other)
+    def method(self: Value, *others: Any) -> Value:
+        return self.apply(operation, *others)
 
     return method
 
@@ -31,7 +31,8 @@ class Value:
     __add__, __sub__, __mul__, __truediv__ = _operator("Add"), _operator("Sub"), _operator("Mul"), _operator("Div")
     __lt__, __le__, __and__ = _operator("Less"), _operator("LessOrEqual"), _operator("And")
     __gt__, __ge__, __or__ = _operator("Greater"), _operator("GreaterOrEqual"), _operator("Or")
-    equals, at_least, at_most = _operator("Equal"), _operator("Max"), _operator("Min")
+    __neg__, __invert__, __abs__ = _operator("Neg"), _operator("Not"), _operator("Abs")
+    equals, at_least, at_most, where = _operator("Equal"), _operator("Max"), _operator("Min"), _operator("Where")
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name = graph, name
@@ -42,22 +43,9 @@ class Value:
     def __rtruediv__(self, other: Any) -> Value:
         return self.graph.apply("Div", other, self)
 
-    def __neg__(self) -> Value:
-        return self.apply("Neg")
-
-    def __invert__(self) -> Value:
-        return self.apply("Not")
-
-    def __abs__(self) -> Value:
-        return self.apply("Abs")
-
     def apply(self, operation: str, *others: Any, **attributes: Any) -> Value:
         """Add an operation on this value and on others or constants."""
         return self.graph.apply(operation, self, *others, **attributes)
-
-    def where(self, then: Any, otherwise: Any) -> Value:
-        """Return one value where this one is true, and another elsewhere."""
-        return self.apply("Where", then, otherwise)
 
     def of(self, values: Any) -> Value:
         """Return the entries of an array at these positions."""
