@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.cli import entry_point
-from abstain.cli.commands import reproduce
+from abstain.cli.commands import demo as reproduce
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.options import HEADINGS, OPTIONS, SECTIONS
 from cli.running import run

@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
 )
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, decide, save
-from abstain.files.format import pool
+from abstain.files.format import manifest as pool
 from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
 from abstain.files.model_file import read

@@ -179,6 +179,7 @@ def listed(names: Sequence[Any]) -> str:
 
 # The process itself, which `start` says is ours: in a program that calls a command, signals are the program's
 _PROCESS = {"ours": False}
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
@@ -194,23 +195,21 @@ def own_process() -> Iterator[None]:
 def _end_quietly() -> None:
     """Ignore the signals that end a process, if nothing but its end is left."""
     if _PROCESS["ours"] and threading.current_thread() is threading.main_thread():
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.SIG_IGN)
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Raise `Ended` where the process would end at once, so that unfinished files are removed first."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     ours = {}
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise Ended(number)
 
     if threading.current_thread() is threading.main_thread():
-        for number in (getattr(signal, name) for name in names):
-            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+        for number in _ENDING:
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP; Python has its own for Ctrl-C
                 ours[number] = signal.signal(number, end)
     try:
         yield

@@ -75,7 +75,6 @@ class Sectioned(TyperCommand):
 app = typer.Typer(
     cls=Commands,
     name="abstain",
-    help="Classify rows, and reject those where an error would cost more than a review.",
     epilog="Exit codes: 0 success, 1 a bug in abstain, 2 usage, 3 bad data or model file, "
     "4 not converged (result written), 130 interrupted.",
     no_args_is_help=True,
@@ -140,7 +139,7 @@ def demo() -> None:
     """Show on biopsies what a reject option saves, with a picture."""
 
 
-@command_of("data", "target", "Table", "json")
+@command_of("data", "target", "Table", "json", file="fit")
 def check() -> None:
     """Find all problems of a table at once, and the command that works."""
 
@@ -178,7 +177,7 @@ def evaluate() -> None:
     """Evaluate a model on labelled rows that it was not trained on."""
 
 
-@command_of("model", "reviews", "cases", "confidence", "output", *NOTATION, "json", "force")
+@command_of("model", "reviews", "cases", "confidence", "output", *NOTATION, "json", "force", file="predict")
 def audit() -> None:
     """Learn from the verdicts of people how often the model is wrong.
 
@@ -214,7 +213,7 @@ def export() -> None:
     """
 
 
-@command_of("name")
+@command_of("name", file="demo")
 def reproduce() -> None:
     """Run a published experiment.
 

@@ -22,7 +22,7 @@ from abstain.files.codecs.guard_codec import FLAGS, check_detector, guard_from, 
 from abstain.files.codecs.rejector_codec import is_prefit, rejector_from, rejector_parts
 from abstain.files.codecs.rule_codec import rule_from
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import PoolReader, PoolWriter
+from abstain.files.format.manifest import PoolReader, PoolWriter
 from abstain.files.format.schema import Arrays, Fields, Parts, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.ensembles import AVERAGE, CALIBRATED, inside

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli.input.classes import TWO_ONLY
+from abstain.cli.input.cost_sources import TWO_ONLY
 from abstain.costs.costs import Costs
 from class_cases import GENERAL, gaussians
 from cli.running import pipeline_of, run, said

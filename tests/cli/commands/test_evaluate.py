@@ -12,7 +12,7 @@ import pytest
 from abstain import Costs, Thresholds
 from abstain.cli.input.judged import Judged
 from abstain.cli.input.models import FittedModel
-from abstain.cli.output.evaluation import evaluation_facts
+from abstain.cli.output.printing import evaluation_facts
 from abstain.comparison.intervals import interval_of_mean
 from abstain.metrics import cost_curve
 from abstain.preprocessing import CellPlan

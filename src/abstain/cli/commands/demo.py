@@ -1,7 +1,12 @@
-"""``abstain demo``: what a reject option saves on biopsies, in two tables, a picture and a report."""
+"""What needs no table: ``abstain demo`` shows what a reject option saves on biopsies, with a picture and a report.
+
+``abstain reproduce`` runs one of the published experiments in a checkout of the repository.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from abstain.cli.exit_codes import one_line
+from abstain.cli.exit_codes import UsageError, one_line
 from abstain.cli.options import Given
 from abstain.cli.output.tables import check_table, table_written
 from abstain.cli.progress import progress
@@ -134,23 +139,17 @@ def run_demo(given: Given) -> None:
     """Run the command."""
     if given.csv is not None:
         write_tables(given.csv, force=given.force)
-    else:
-        demo(given.output, given.splits)
-
-
-def demo(output: Path, splits: int) -> None:
-    """Print the results, draw the picture, write the report, and print where they are."""
-    path = output / "reject_region.png"
-    runs = [demonstrate()]
+        return
+    path, runs = given.output / "reject_region.png", [demonstrate()]
     print(words(runs[0]))
-    with progress("demo", splits) as done:
-        for seed in range(1, splits):
+    with progress("demo", given.splits) as done:
+        for seed in range(1, given.splits):
             runs.append(demonstrate(seed))
             done(len(runs))
     print(over_splits(runs))
     picture(path)
     print(f"The reject region, on two of the thirty features: {path}")
-    print(report(output / "report.html"))
+    print(report(given.output / "report.html"))
 
 
 def write_tables(path: Path, *, force: bool) -> None:
@@ -182,3 +181,33 @@ def _table(shown: Outcome) -> str:
         for name, row in zip(ANSWERS, shown.counts, strict=False)
     ]
     return "\n".join(lines)
+
+
+def run_reproduce(given: Given) -> None:
+    """Run the command."""
+    found = experiments(Path.cwd())
+    if given.name is not None:
+        raise SystemExit(reproduce(given.name, found))
+    print("\n".join(found) if found else "This checkout has no experiments yet.")
+
+
+def experiments(folder: Path) -> dict[str, Path]:
+    """The experiments of the checkout that contains `folder`: the folders of experiments/ with a run.py."""
+    roots = [root for root in (folder, *folder.parents) if _is_checkout(root)]
+    if not roots:
+        raise UsageError(
+            "reproduce needs a checkout of the repository, and this folder is not in one; clone it and run this there."
+        )
+    return {script.parent.name: script for script in sorted((roots[0] / "experiments").glob("*/run.py"))}
+
+
+def reproduce(name: str, found: dict[str, Path]) -> int:
+    """Run an experiment in its own process and return its exit code."""
+    if name not in found:
+        known = ", ".join(found) or "none yet"
+        raise UsageError(f"this checkout does not have the experiment {name!r}; it has: {known}.")
+    return subprocess.run([sys.executable, found[name].name], cwd=found[name].parent, check=False).returncode  # noqa: S603
+
+
+def _is_checkout(root: Path) -> bool:
+    return (root / "pyproject.toml").is_file() and (root / "src" / "abstain").is_dir()

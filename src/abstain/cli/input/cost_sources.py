@@ -1,22 +1,141 @@
-"""Costs from small CSV files, a cost matrix or actions, and costs of each row from the columns of a table."""
+"""The classes of a column of labels, and their costs from small CSV files or from the columns of a table.
+
+Two classes have an order; all labels are checked for what is probably meant otherwise. Costs are a cost matrix or
+actions, or each row has its own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError, listed, meant
+from abstain.cli.exit_codes import DataError, UsageError, listed, meant, some
 from abstain.cli.input.columns import features
+from abstain.cli.options import Given
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.costs.actions import Actions
 from abstain.costs.per_row import ERRORS
 from abstain.preprocessing import CellPlan, CostPlan
+
+UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
+MOST = 100  # more labels are quantities or names
+SURELY_FEW = 20  # this many labels may be classes, however few rows there are
+BY_NAME = "state the costs of all classes by name with --cost-matrix"
+# What takes two classes only, and what to do otherwise. To lift a limit, delete its line.
+TWO_ONLY = {
+    "--pos-label": f"leave it out, and {BY_NAME} if they differ",
+    "--false-positive": BY_NAME,
+    "--false-negative": BY_NAME,
+    "two costs of --reject": "give one cost, or one per class in a column 'reject' of --cost-matrix",
+    **dict.fromkeys(
+        ("--false-positive-column", "--false-negative-column", "--reject-column"),
+        "name the columns by class and action, and read them with --row-costs",
+    ),
+}
+
+
+def checked_classes(
+    table: InputTable, batch: Batch, y: NDArray[Any], given: Given, only_two: str | None = None
+) -> tuple[str, ...]:
+    """The classes of labels: two as (negative, positive), or more in order.
+
+    Parameters
+    ----------
+    table, batch
+        Where the labels are from, for messages.
+    y : ndarray of str
+        The labels.
+    given : Given
+        The options; without --pos-label the last of two classes is the positive one.
+    only_two : str or None
+        An option of `TWO_ONLY` that was given, so that a third class is an error.
+    """
+    target, pos_label = given.target, given.pos_label
+    classes = _sorted({*y})
+    if len(classes) == 1:
+        raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
+    _check_few(table, target, classes, len(y))
+    if len(classes) > 2:
+        if only_two is not None:
+            raise _third(table, batch, target, y, only_two)
+        _suspect(table, target, y, classes)
+        return tuple(classes)
+    if pos_label is None:
+        return classes[0], classes[1]
+    if pos_label not in classes:
+        known = f"{classes[0]!r} and {classes[1]!r}{meant(pos_label, classes) or '.'}"
+        raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {known}")
+    return next(label for label in classes if label != pos_label), pos_label
+
+
+def in_order(classes: tuple[str, ...]) -> bool:
+    """Whether the classes are numbers, the larger one positive, as in 0 and 1."""
+    return number_of(classes[0]) < number_of(classes[1])
+
+
+def _check_few(table: InputTable, target: str, classes: list[str], rows: int) -> None:
+    """Raise an error for labels that are surely quantities or names of the rows."""
+    if len(classes) <= MOST and (len(classes) <= SURELY_FEW or 2 * len(classes) <= rows):
+        return
+    shown = ", ".join(repr(label[:40]) for label in classes[:3])
+    way = "if they name the rows, pass another --target"
+    if _are_numbers(classes):
+        way = "if they are quantities, put them into ranges first, such as 'low' and 'high'"
+    raise DataError(
+        f"{table.path}: column {target!r} has {len(classes)} different labels in {rows} rows, such as {shown}, and a "
+        f"model takes at most {MOST} classes, each with several rows; {way}."
+    )
+
+
+def _third(table: InputTable, batch: Batch, target: str, y: NDArray[Any], option: str) -> DataError:
+    first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
+    # a label that looks missing comes last, so that it is the one named
+    one, two, third = sorted(first, key=lambda label: (_looks_missing(label), first[label]))[:3]
+    return DataError(
+        f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
+        f"{one[:60]!r} and {two[:60]!r}, and with {option} there can be only two; "
+        f"{TWO_ONLY[option]}{_missing_way(third)}."
+    )
+
+
+def _suspect(table: InputTable, target: str, y: NDArray[Any], classes: list[str]) -> None:
+    """Warn of labels that may mean that there is none, and of many numbers."""
+    counts, said = Counter(y), list[str]()
+    for label in [label for label in classes if _looks_missing(label)][:1]:
+        rows = "1 row" if counts[label] == 1 else f"{counts[label]} rows"
+        said.append(f"has {label!r} in {rows}, which is taken as a class{_missing_way(label)}.")
+    if len(classes) > SURELY_FEW and _are_numbers(classes):
+        way = "if they are quantities, put them into ranges first"
+        said.append(f"has {len(classes)} different numbers, each taken as a class; {way}.")
+    for text in said:
+        warnings.warn(f"{table.path}: column {target!r} {text}", UserWarning, stacklevel=3)
+
+
+def _looks_missing(label: str) -> bool:
+    return label.strip().lower() in UNLABELLED
+
+
+def _missing_way(label: str) -> str:
+    way = f"; if it means that the label is missing, pass --missing-value {label!r} --drop-unlabelled"
+    return way if _looks_missing(label) else ""
+
+
+def _are_numbers(labels: Iterable[str]) -> bool:
+    return not any(math.isnan(number_of(label)) for label in labels)
+
+
+def _sorted(labels: set[str]) -> list[str]:
+    """The labels in order, as numbers if all of them are."""
+    return sorted(labels, key=lambda label: (number_of(label), label)) if _are_numbers(labels) else sorted(labels)
+
 
 REJECT = "reject"  # the column of reject costs in a cost matrix
 REJECTS = "rejects"  # the column that says whether an action hands the case on
@@ -50,11 +169,10 @@ def cost_matrix(path: Path, classes: tuple[str, ...]) -> tuple[dict[str, dict[st
             f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
             f"{missing[0]!r}, but {found}."
         )
-    by_class = {str(row[0]): row for row in rows}
+    by_class, found = {str(row[0]): row for row in rows}, some([row[0] for row in rows])
     if len(rows) != len(classes) or set(by_class) != set(classes):
         raise DataError(
-            f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
-            f"{', '.join(repr(row[0]) for row in rows[:5])}."
+            f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names {found}."
         )
 
     def cost(actual: str, predicted: str, at: int) -> float:
@@ -86,10 +204,9 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
     marks = columns.index(REJECTS) if REJECTS in columns[1:] and REJECTS not in classes else None
     costs = [name for at, name in enumerate(columns) if at not in (0, marks)]
     if set(costs) != set(classes):
-        wanted = ", ".join(repr(name[:40]) for name in classes)
+        wanted, found = some(classes, len(classes)), some(costs) or "none"
         raise DataError(
-            f"{path}: line 1 must name a column of costs for each class, {wanted}, as in {EXAMPLE}; it names "
-            f"{', '.join(repr(name[:40]) for name in costs[:5]) or 'none'}."
+            f"{path}: line 1 must name a column of costs for each class, {wanted}, as in {EXAMPLE}; it names {found}."
         )
     names = [str(row[0] or "").strip() for row in rows]
     if twice := [name for at, name in enumerate(names) if name in names[:at] or not name]:

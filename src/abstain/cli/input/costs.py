@@ -12,8 +12,7 @@ import numpy as np
 
 from abstain.arguments import positive_number
 from abstain.cli.exit_codes import UsageError, some
-from abstain.cli.input.classes import TWO_ONLY, in_order
-from abstain.cli.input.cost_sources import REJECT, cost_matrix, named_columns, stated_actions
+from abstain.cli.input.cost_sources import REJECT, TWO_ONLY, cost_matrix, in_order, named_columns, stated_actions
 from abstain.cli.options import Given, option_name
 from abstain.costs.costs import Costs
 from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS

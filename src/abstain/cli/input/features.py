@@ -129,23 +129,17 @@ def _suspect(
     """Warn of columns that may not be what they seem; `cells` are the columns as they were read."""
     _suspect_constant(X.select(pl.col([*numeric, *categorical])))
     _suspect_padded(cells.select(pl.col(numeric)))
-    for name in dates:
-        values = X[name].to_numpy()
-        for value, count, *_ in stand_ins(values[~np.isnan(values)]):
-            date = np.datetime64(int(value), "D")
-            _warn(
-                f"column {name!r}: {date} occurs in {count} rows, far from the other dates; if it stands for a missing "
-                f"value, pass --missing-value {date}"
-            )
-    for name, _ in flagged(X.select(pl.col(numeric)), _may_be_odd):
-        values = X[name].to_numpy()
-        values = values[~np.isnan(values)]
-        _suspect_dates(name, values)
+    for name in [*dates, *(name for name, _ in flagged(X.select(pl.col(numeric)), _may_be_odd))]:
+        values = X[name].drop_nans().to_numpy()
         for value, count, low, high in stand_ins(values):
-            _warn(
-                f"column {name!r}: {value:g} occurs in {count} rows, far outside the other numbers ({low:g} to "
-                f"{high:g}); if it stands for a missing value, pass --missing-value {value:g}"
-            )
+            shown, others = f"{value:g}", f"far outside the other numbers ({low:g} to {high:g})"
+            if name in dates:
+                shown, others = str(np.datetime64(int(value), "D")), "far from the other dates"
+            means = f"if it stands for a missing value, pass --missing-value {shown}"
+            _warn(f"column {name!r}: {shown} occurs in {count} rows, {others}; {means}")
+        if name in dates:
+            continue
+        _suspect_dates(name, values)
         whole = len(values) == X.height >= NUMBERED and (values == np.round(values)).all()
         if whole and len(np.unique(values)) == X.height:
             text = f"column {name!r} has a different whole number in each row; if it names the row, pass --ignore"

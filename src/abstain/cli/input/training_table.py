@@ -14,9 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
-from abstain.cli.input.classes import checked_classes
 from abstain.cli.input.columns import for_sklearn, labels, left_out_rows, unlabelled
-from abstain.cli.input.cost_sources import row_costs_of
+from abstain.cli.input.cost_sources import checked_classes, row_costs_of
 from abstain.cli.input.costs import CostOptions
 from abstain.cli.input.features import read_features, suspect_copies
 from abstain.cli.options import Given
@@ -109,11 +108,6 @@ class TrainingTable:
         return min(Counter(self.y.tolist()).items(), key=lambda pair: pair[1])
 
     @property
-    def smallest_class(self) -> int:
-        """Number of rows of the rarest class."""
-        return self.rarest[1]
-
-    @property
     def n_groups(self) -> int:
         """Number of groups, or of rows without groups."""
         return len(self.y) if self.groups is None else len(set(self.groups))
@@ -166,13 +160,9 @@ class TableOptions:
         self.categorical, self.ignore, self.keep = (
             _each(names, table.columns) for names in (given.categorical, given.ignore, given.keep)
         )
-        asked = {
-            "--target": self.own[:1],
-            "--categorical": self.categorical,
-            "--ignore": self.ignore,
-            "--keep": self.keep,
-        }
-        for option, names in (asked | {"--groups": self.own[1:], "a column of costs": priced}).items():
+        named = {"--target": self.own[:1], "--categorical": self.categorical, "--ignore": self.ignore}
+        named |= {"--keep": self.keep, "--groups": self.own[1:], "a column of costs": priced}
+        for option, names in named.items():
             table.check_has(names, option)
         if given.target in priced:
             raise UsageError(f"column {given.target!r} has the labels and cannot have costs too; name another one.")
@@ -246,8 +236,7 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
 def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
     """Return the group of each row; a missing one is an error."""
     held = labels(table, batch, name, missing)
-    for at, group in enumerate(held):
-        if group is None:
-            place = table.place(batch.places[at])
-            raise DataError(f"{place} has no group in column {name!r}; add it or remove the row.")
+    if None in (groups := held.tolist()):
+        place = table.place(batch.places[groups.index(None)])
+        raise DataError(f"{place} has no group in column {name!r}; add it or remove the row.")
     return held

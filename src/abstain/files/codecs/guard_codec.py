@@ -27,7 +27,7 @@ from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.rule_codec import rule_state
 from abstain.files.format import schema
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import MOST_COLUMNS
+from abstain.files.format.manifest import MOST_COLUMNS
 from abstain.files.sklearn_codecs.steps_codec import Columns, asked, last_step
 
 # m calibration rows; k decisions that a row may get, where they were counted

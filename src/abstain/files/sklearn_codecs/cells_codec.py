@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 
 from abstain.estimators.novelty.column_range import objects
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import FLOAT, PoolReader, PoolWriter
+from abstain.files.format.manifest import FLOAT, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of
 from abstain.files.format.values import from_json, to_json
 from abstain.files.sklearn_codecs.scaler_codec import StepCodec, fitted_quietly

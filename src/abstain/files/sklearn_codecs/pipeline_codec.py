@@ -18,7 +18,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import PoolReader, PoolWriter
+from abstain.files.format.manifest import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.sklearn_codecs import steps_codec as codecs
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly

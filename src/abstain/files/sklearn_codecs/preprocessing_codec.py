@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from abstain import preprocessing as tables
 from abstain.costs.per_row import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.errors import ModelFileError, refuse
-from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
+from abstain.files.format.manifest import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Arrays, Fields, Parts, fitting, layout, of_type, stored, whole
 from abstain.files.sklearn_codecs.cells_codec import TEXT
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from

@@ -16,7 +16,7 @@ from sklearn import preprocessing as sk
 from sklearn.base import clone
 
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.pool import PoolReader, PoolWriter
+from abstain.files.format.manifest import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 
 ROUNDING = 1e-5  # of a square root in single precision

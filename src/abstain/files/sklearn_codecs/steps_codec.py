@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.format.errors import ModelFileError, refuse, unsupported
-from abstain.files.format.pool import PoolReader, PoolWriter
+from abstain.files.format.manifest import PoolReader, PoolWriter
 from abstain.files.format.schema import TEXTS, Fields, one_of, optional, whole
 from abstain.files.format.values import from_json, to_json
 from abstain.files.sklearn_codecs.cells_codec import ENCODERS, IMPUTER
