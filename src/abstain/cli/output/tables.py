@@ -63,13 +63,7 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
 
 
 def write_csv(
-    frame: pl.DataFrame,
-    file: IO[bytes],
-    *,
-    header: bool,
-    safe: bool = True,
-    separator: str = ",",
-    decimal: str = ".",
+    frame: pl.DataFrame, file: IO[bytes], *, header: bool, safe: bool = True, separator: str = ",", decimal: str = "."
 ) -> None:
     """Write rows as CSV, numbers with this decimal sign; if `safe`, a spreadsheet can open every cell and column name.
 

@@ -55,12 +55,7 @@ class Notation:
 
     @classmethod
     def of(
-        cls,
-        encoding: str | None,
-        decimal: str,
-        thousands: str | None,
-        dates: str | None,
-        missing: list[str] | None,
+        cls, encoding: str | None, decimal: str, thousands: str | None, dates: str | None, missing: list[str] | None
     ) -> Notation:
         """The notation given by the options; an impossible one is an error."""
         between = {None: "", "space": " "}.get(thousands, thousands or "")

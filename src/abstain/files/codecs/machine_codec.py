@@ -196,7 +196,7 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> schema.Parts:
 
 
 def embedded_from(
-    estimator: EmbeddedRejectSVC, fields: schema.Fields, arrays: schema.Arrays, n_features: int
+    estimator: EmbeddedRejectSVC, fields: schema.Fields, arrays: schema.Arrays, n_features: int, *_: Any
 ) -> FittedEmbedded:
     """Make the fitted value of these fields and arrays; `embedded_parts` compares them with the parameters."""
     classes, (eps,) = rules.rule_from(fields.take("rule", dict), lambda _: (1,))
@@ -240,7 +240,7 @@ def one_class_parts(estimator: OneClassSVM) -> schema.Parts:
     return {"machine": machine, "proof": rules.proofs_state([fitted.proof])[0]}, schema.prefixed(arrays, MACHINE)
 
 
-def one_class_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int) -> FittedOneClass:
+def one_class_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int, *__: Any) -> FittedOneClass:
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
     machine = machine_from(EXPANSION, fields.inner("machine"), schema.within(arrays, MACHINE), d=n_features)
     return FittedOneClass(replace(machine, balanced=False), *rules.proofs_from([fields.take("proof", dict)], 1))
@@ -281,7 +281,7 @@ def detector_parts(estimator: NoveltyDetector) -> schema.Parts:
     return state, own | machine
 
 
-def detector_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int) -> FittedDetector:
+def detector_from(_: Any, fields: schema.Fields, arrays: schema.Arrays, n_features: int, *__: Any) -> FittedDetector:
     """Make the fitted value from fields and arrays."""
     own = schema.beside(arrays, MACHINE)
     schema.fitting(own, OWN, "detector", {"d": n_features})

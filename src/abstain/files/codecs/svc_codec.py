@@ -62,7 +62,7 @@ def svc_parts(estimator: Any) -> Parts:
     return state | ({"n_rows": n_rows} if linear else {}), arrays | grid_arrays(grid, n_rows)
 
 
-def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int) -> FittedMachines:
+def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, *_: Any) -> FittedMachines:
     """Make the fitted value from fields and arrays; `svc_parts` compares them with the parameters."""
     linear, searches = isinstance(estimator, LinearRejectSVC), hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)

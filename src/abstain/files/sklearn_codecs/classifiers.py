@@ -43,8 +43,9 @@ class Codec:
     parts : callable
         The fields and arrays of the fitted one.
     made : callable
-        The fitted attributes of a classifier, from one with its parameters, fields, arrays, the number of features, and
-        the classes. Of an estimator around others the whole, from fields, arrays, what is around it, and the classes.
+        The fitted attributes of a classifier, or the fitted value of one of this library, which has its classes in its
+        own rule, from one with its parameters, fields, arrays, the number of features, and the classes. Of an estimator
+        around others the whole, from fields, arrays, what is around it, and the classes.
     """
 
     kind: Any
@@ -58,15 +59,6 @@ Codecs = Mapping[str, Codec]
 def table(*codecs: Codec) -> dict[str, Codec]:
     """Return the codecs by the names of their classifiers."""
     return {codec.kind.__name__: codec for codec in codecs}
-
-
-def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int], Any]) -> Codec:
-    """Return the codec of one of this library's machines, which has its classes in its own rule."""
-
-    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, _: Any) -> dict[str, Any]:
-        return {"_fitted_": fitted(estimator, fields, arrays, n_features)}
-
-    return Codec(kind, parts, attributes)
 
 
 def _plain(kind: Any, arrays_of: Any, **more: Any) -> Codec:
@@ -86,15 +78,15 @@ def _plain(kind: Any, arrays_of: Any, **more: Any) -> Codec:
 
 
 MACHINES = table(
-    _machine(RejectSVC, svc_parts, svc_from),
-    _machine(RejectSVCCV, svc_parts, svc_from),
-    _machine(EmbeddedRejectSVC, others.embedded_parts, others.embedded_from),
-    _machine(LinearRejectSVC, svc_parts, svc_from),
-    _machine(LinearRejectSVCCV, svc_parts, svc_from),
+    Codec(RejectSVC, svc_parts, svc_from),
+    Codec(RejectSVCCV, svc_parts, svc_from),
+    Codec(EmbeddedRejectSVC, others.embedded_parts, others.embedded_from),
+    Codec(LinearRejectSVC, svc_parts, svc_from),
+    Codec(LinearRejectSVCCV, svc_parts, svc_from),
 )
 DETECTORS = table(  # which do not classify
-    _machine(OneClassSVM, others.one_class_parts, others.one_class_from),
-    _machine(NoveltyDetector, others.detector_parts, others.detector_from),
+    Codec(OneClassSVM, others.one_class_parts, others.one_class_from),
+    Codec(NoveltyDetector, others.detector_parts, others.detector_from),
 )
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
@@ -126,5 +118,5 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
     columns = Columns.taken(fields)
     found = codec.made(estimator, fields, arrays, columns.count, classes)
     columns.set_on(estimator)
-    estimator.__dict__.update(found)
+    estimator.__dict__.update(found if isinstance(found, dict) else {"_fitted_": found})
     return estimator
