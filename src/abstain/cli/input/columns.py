@@ -134,12 +134,9 @@ def _numbers(table: InputTable, batch: Batch, names: Sequence[str], missing: Seq
                 f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
             )
         if is_text and name in grouped and looks_grouped(_present(column, missing)):
-            warnings.warn(
-                f"{table.path}: column {name!r} is read with decimal points, and all of its points stand before "
-                "three digits; if they separate thousands, pass --thousands '.' --decimal ','",
-                UserWarning,
-                stacklevel=2,
-            )
+            text = f"{table.path}: column {name!r} is read with decimal points, and all of its points stand before "
+            way = "if they separate thousands, pass --thousands '.' --decimal ','"
+            warnings.warn(f"{text}three digits; {way}", UserWarning, stacklevel=2)
     return numbers.fill_null(math.nan)
 
 

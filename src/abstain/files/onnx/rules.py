@@ -135,13 +135,7 @@ def _by_sets(rule: Any, score: Value) -> Value:
 
 
 # How each decider says it: (rule, score) -> the position of the choice.
-_PLACES: dict[type, Any] = {
-    Cuts: _by_cuts,
-    Margins: _by_margins,
-    Confidence: _by_confidence,
-    Cheapest: _cheapest,
-    Sets: _by_sets,
-}
+_PLACES = {Cuts: _by_cuts, Margins: _by_margins, Confidence: _by_confidence, Cheapest: _cheapest, Sets: _by_sets}
 
 
 def _typed(names: list[Any]) -> tuple[str, NDArray[Any]]:

@@ -49,10 +49,9 @@ class _EncoderCodec(StepCodec):
         return sum(len(column) - drops(step.drop, len(column)) for column in step.categories_)
 
 
-_SHARED = ("categories", "dtype", "handle_unknown")
 ENCODERS = (
-    _EncoderCodec(sk.OneHotEncoder, (*_SHARED, "drop", "feature_name_combiner", "sparse_output")),
-    _EncoderCodec(sk.OrdinalEncoder, (*_SHARED, "encoded_missing_value", "unknown_value")),
+    _EncoderCodec(sk.OneHotEncoder, "categories dtype handle_unknown drop feature_name_combiner sparse_output"),
+    _EncoderCodec(sk.OrdinalEncoder, "categories dtype handle_unknown encoded_missing_value unknown_value"),
 )
 
 
@@ -152,9 +151,7 @@ class _ImputerCodec(StepCodec):
         return len(step.statistics_) - dropped + (len(step.indicator_.features_) if step.add_indicator else 0)
 
 
-IMPUTER = _ImputerCodec(
-    SimpleImputer, ("add_indicator", "copy", "fill_value", "keep_empty_features", "missing_values", "strategy")
-)
+IMPUTER = _ImputerCodec(SimpleImputer, "add_indicator copy fill_value keep_empty_features missing_values strategy")
 
 
 def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ refuses parameters that it would refuse.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,9 +29,11 @@ class StepCodec:
     Attributes
     ----------
     kind : type
-    parameters : tuple of str
-    attributes : dict of str to str
-        The dtypes and axes of each fitted array, as for `PoolReader.take`, by its name without the last underscore.
+    parameters : str
+    numbers : str
+        Its fitted arrays with a number for each column, by their names without the last underscore.
+    others : dict of str to str
+        The dtypes and axes of each other array, as for `PoolReader.take`.
     consistent : callable
         Whether the attributes of a transformer are possible together and with its parameters.
     derived : callable
@@ -39,10 +41,16 @@ class StepCodec:
     """
 
     kind: Any
-    parameters: tuple[str, ...]
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    parameters: str
+    numbers: str = ""
+    others: dict[str, str] = field(default_factory=dict)
     consistent: Callable[[Any], bool] = lambda _: True
     derived: Callable[[Any], dict[str, Any]] = lambda _: {}
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The dtypes and axes of all fitted arrays."""
+        return dict.fromkeys(self.numbers.split(), "f8|f4 n") | self.others
 
     def parts(self, step: Any, pool: PoolWriter) -> dict[str, Any]:
         """Return the fields of a fitted transformer."""
@@ -64,7 +72,7 @@ class StepCodec:
                 fields.take(name, type(None))
             else:
                 array = pool.take(name, fields.take(name), form, n)
-                setattr(step, f"{name}_", array.item() if form == COUNT else array[()])
+                setattr(step, f"{name}_", array.item() if form in COUNT.values() else array[()])
         if not self.consistent(step):
             raise self._contradiction()
         step.__dict__.update(self.derived(step))
@@ -107,6 +115,19 @@ def _min_max(step: Any) -> bool:
     return ordered and bool(np.isfinite(most - least).all()) and step.n_samples_seen_ > 0
 
 
+def _ranges(step: Any) -> dict[str, Any]:
+    return _derived(step, [step.data_min_, step.data_max_], "scale_", "min_", "data_range_")
+
+
+def _max_abs(step: Any) -> bool:
+    """X / max |x|."""
+    return not np.signbit(step.max_abs_).any() and step.n_samples_seen_ > 0
+
+
+def _max_abs_scale(step: Any) -> dict[str, Any]:
+    return _derived(step, [step.max_abs_], "scale_")
+
+
 def _quantiles(step: Any) -> bool:
     """Columns mapped by their quantiles, which lie at evenly spaced references."""
     found = step.quantiles_
@@ -133,42 +154,22 @@ class _PowerCodec(StepCodec):
             step._scaler.n_features_in_ = n
 
 
-NUMBERS, COUNT = "f8|f4 n", "i8"
+COUNT = {"n_samples_seen": "i8"}
 STANDARD = StepCodec(
     sk.StandardScaler,
-    ("copy", "with_mean", "with_std"),
-    {"mean": NUMBERS, "var": NUMBERS, "scale": NUMBERS, "n_samples_seen": "f8|f4|i8, f8|f4|i8 n"},
+    "copy with_mean with_std",
+    "mean var scale",
+    {"n_samples_seen": "f8|f4|i8, f8|f4|i8 n"},
     _standard,
 )
+ROBUST = "copy quantile_range unit_variance with_centering with_scaling"
+QUANTILE = "copy ignore_implicit_zeros n_quantiles output_distribution random_state subsample"
 SCALERS = (
     STANDARD,
-    StepCodec(
-        sk.MinMaxScaler,
-        ("clip", "copy", "feature_range"),
-        {"data_min": NUMBERS, "data_max": NUMBERS, "n_samples_seen": COUNT},
-        _min_max,
-        lambda step: _derived(step, [step.data_min_, step.data_max_], "scale_", "min_", "data_range_"),
-    ),
-    StepCodec(
-        sk.MaxAbsScaler,
-        ("clip", "copy"),
-        {"max_abs": NUMBERS, "n_samples_seen": COUNT},
-        lambda step: not np.signbit(step.max_abs_).any() and step.n_samples_seen_ > 0,
-        lambda step: _derived(step, [step.max_abs_], "scale_"),
-    ),
-    StepCodec(
-        sk.RobustScaler,
-        ("copy", "quantile_range", "unit_variance", "with_centering", "with_scaling"),
-        {"center": NUMBERS, "scale": NUMBERS},
-        lambda step: step.scale_ is None or bool((step.scale_ > 0).all()),
-    ),
-    StepCodec(sk.Normalizer, ("copy", "norm")),
-    _PowerCodec(sk.PowerTransformer, ("copy", "method", "standardize"), {"lambdas": NUMBERS}),
-    StepCodec(
-        sk.QuantileTransformer,
-        ("copy", "ignore_implicit_zeros", "n_quantiles", "output_distribution", "random_state", "subsample"),
-        {"quantiles": "f8|f4 q n"},
-        _quantiles,
-        _references,
-    ),
+    StepCodec(sk.MinMaxScaler, "clip copy feature_range", "data_min data_max", COUNT, _min_max, _ranges),
+    StepCodec(sk.MaxAbsScaler, "clip copy", "max_abs", COUNT, _max_abs, _max_abs_scale),
+    StepCodec(sk.RobustScaler, ROBUST, "center scale", {}, lambda x: x.scale_ is None or bool((x.scale_ > 0).all())),
+    StepCodec(sk.Normalizer, "copy norm"),
+    _PowerCodec(sk.PowerTransformer, "copy method standardize", "lambdas"),
+    StepCodec(sk.QuantileTransformer, QUANTILE, "", {"quantiles": "f8|f4 q n"}, _quantiles, _references),
 )

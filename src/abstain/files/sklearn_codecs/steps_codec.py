@@ -98,7 +98,7 @@ STEPS = {codec.kind.__name__: codec for codec in (*SCALERS, IMPUTER, *ENCODERS)}
 KEPT: dict[Any, tuple[str, ...]] = {
     Pipeline: ("verbose",),
     ColumnTransformer: ("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"),
-    **{codec.kind: codec.parameters for codec in STEPS.values()},
+    **{codec.kind: tuple(codec.parameters.split()) for codec in STEPS.values()},
 }
 SUPPORTED = f"{', '.join(STEPS)}, 'passthrough', 'drop', and Pipelines and ColumnTransformers of these"
 
