@@ -154,14 +154,8 @@ class _PowerCodec(StepCodec):
             step._scaler.n_features_in_ = n
 
 
-COUNT = {"n_samples_seen": "i8"}
-STANDARD = StepCodec(
-    sk.StandardScaler,
-    "copy with_mean with_std",
-    "mean var scale",
-    {"n_samples_seen": "f8|f4|i8, f8|f4|i8 n"},
-    _standard,
-)
+COUNT, WEIGHTED = {"n_samples_seen": "i8"}, {"n_samples_seen": "f8|f4|i8, f8|f4|i8 n"}
+STANDARD = StepCodec(sk.StandardScaler, "copy with_mean with_std", "mean var scale", WEIGHTED, _standard)
 ROBUST = "copy quantile_range unit_variance with_centering with_scaling"
 QUANTILE = "copy ignore_implicit_zeros n_quantiles output_distribution random_state subsample"
 SCALERS = (
