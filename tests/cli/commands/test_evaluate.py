@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from abstain import Costs, Thresholds
-from abstain.cli.input.judged import Judged
+from abstain.cli.input.deciding import Judged
 from abstain.cli.input.models import FittedModel
 from abstain.cli.output.printing import evaluation_facts
 from abstain.comparison.intervals import interval_of_mean

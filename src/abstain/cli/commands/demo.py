@@ -8,9 +8,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -37,16 +36,14 @@ CS = (1, 3, 10, 30, 100, 300)
 PICTURED = ("worst texture", "worst concave points")
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """The decisions of a classifier: rows for benign and malignant, a column for each of ANSWERS."""
 
     counts: NDArray[np.int64]
     mean_cost: float
 
 
-@dataclass(frozen=True, eq=False)
-class Demonstration:
+class Demonstration(NamedTuple):
     """The same patients decided by three machines: without costs, with costs, and with costs and rejects."""
 
     trained_on: int

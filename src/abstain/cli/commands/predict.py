@@ -20,8 +20,7 @@ import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError, one_line
 from abstain.cli.input.columns import typed
-from abstain.cli.input.deciding import NOTED, Deciding, drift_facts, reasons
-from abstain.cli.input.judged import Judged
+from abstain.cli.input.deciding import NOTED, Deciding, Judged, reasons
 from abstain.cli.input.models import FittedModel, load_estimator, load_model
 from abstain.cli.input.reviewed import Review, fingerprint, read_review
 from abstain.cli.options import Given
@@ -36,6 +35,7 @@ from abstain.cli.output.printing import (
 from abstain.cli.output.reports import check_review, write_audit, write_evaluation, write_review
 from abstain.cli.output.tables import check_free, check_table, table_written, writing
 from abstain.cli.tables.read_table import Batch, InputTable, opened
+from abstain.comparison.drift_result import Drift
 from abstain.estimators.unwrap import unguarded
 from abstain.files.onnx.to_onnx import to_onnx
 from abstain.preprocessing import CellPlan, plan_of
@@ -113,6 +113,17 @@ def decisions(deciding: Deciding, table: InputTable, given: Given) -> Iterator[t
         yield whole, decided if given.capacity is None else decided.within(given.capacity)
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def drift_facts(drift: Drift | None) -> dict[str, Any] | None:
+    """The result as plain values, with the tests that find a difference."""
+    if drift is None:
+        return None
+    names = {"what": "name", "here": "here", "before": "before", "difference": "difference", "p value": "corrected"}
+    names |= {"in words": "words"}
+    found = [{key: getattr(test, name) for key, name in names.items()} for test in drift.significant]
+    facts = {"drifted": drift.drifted, "p value": drift.p_value, "effect": drift.effect, "differences": found}
+    return facts | {"sentence": drift.sentence}
 
 
 def run_evaluate(given: Given) -> None:

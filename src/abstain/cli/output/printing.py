@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import one_line
-from abstain.cli.input.judged import Judged
+from abstain.cli.input.deciding import Judged
 from abstain.comparison.verdict import FORCED, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.metrics import ActionTable, ClassTable, RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, UsageError, listed
 from abstain.cli.input.columns import row_names, typed
-from abstain.cli.input.deciding import reasons
-from abstain.cli.input.judged import Judged
+from abstain.cli.input.deciding import Judged, reasons
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.reviewed import CASES, CODE, NOTE, UNSURE, VERDICT, cells_read, fingerprint
 from abstain.cli.input.training_table import TrainingTable, fit_to

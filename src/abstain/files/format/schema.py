@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,8 @@ def one_of(allowed: Collection[str]) -> Kind:
 
 
 def optional(kind: Kind) -> Kind:
-    """Return the kind of null and another kind."""
-    return Kind(
-        lambda value: value is None or kind.allows(value),
-        f"null, or {kind.rule}",
-        lambda value: None if value is None else kind.of(value),
-        lambda value: None if value is None else kind.to(value),
-    )
+    """Return the kind of null and another kind, whose conversions leave null as it is."""
+    return replace(kind, allows=lambda value: value is None or kind.allows(value), rule=f"null, or {kind.rule}")
 
 
 def real(least: float = -math.inf, most: float = math.inf, *, finite: bool = False) -> Kind:
