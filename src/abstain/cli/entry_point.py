@@ -1,7 +1,5 @@
 """The entry point of the installed command, which works without the packages of the extra `cli`."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

@@ -4,8 +4,6 @@
 128 + n ended by signal n
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

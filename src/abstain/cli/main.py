@@ -3,8 +3,6 @@
 Only typer is imported here and at the top of those files, so that help and completion work without loading NumPy.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -1,10 +1,8 @@
 """All arguments and options of the commands in one table, and their values in a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
@@ -29,9 +27,9 @@ class Given(SimpleNamespace):
             raise AttributeError(name)
         return OPTIONS[name][1]
 
-    def but(self, **changes: Any) -> Given:
+    def but(self, **changes: Any) -> Self:
         """Return the same with other values."""
-        return Given(**vars(self) | changes)
+        return type(self)(**vars(self) | changes)
 
     def stated(self, *names: str) -> dict[str, Any]:
         """Return those of these options that were given, as users write them, with their values."""
@@ -39,7 +37,7 @@ class Given(SimpleNamespace):
         return {name: value for name, value in found.items() if value not in (None, []) and value is not False}
 
     @property
-    def notation(self) -> Notation:
+    def notation(self) -> "Notation":
         """How the table is written."""
         from abstain.cli.tables.notation import Notation
 

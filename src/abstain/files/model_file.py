@@ -1,7 +1,5 @@
 """`save` and `load`: write a fitted estimator to a model file; read one, check it completely, and restore it."""
 
-from __future__ import annotations
-
 import os
 import stat
 from importlib import metadata

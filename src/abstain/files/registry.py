@@ -3,8 +3,6 @@
 The classifiers, which end a Pipeline or are inside a ThresholdRejector or NoveltyRejector, are in `classifiers`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The types that skops finds in a fitted estimator of this library."""
 
-from __future__ import annotations
-
 from scipy.sparse import csr_array, csr_matrix
 
 _TYPES = {

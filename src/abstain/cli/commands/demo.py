@@ -3,8 +3,6 @@
 ``abstain reproduce`` runs one of the published experiments in a checkout of the repository.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

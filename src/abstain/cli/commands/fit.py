@@ -4,8 +4,6 @@
 option that is the way out. It is added, and the table is read again, until there is none.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

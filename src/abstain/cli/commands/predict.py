@@ -6,8 +6,6 @@ training rows; ``abstain export`` writes the model as an ONNX graph for other pr
 verdicts of people say about the model and its promises.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from functools import partial

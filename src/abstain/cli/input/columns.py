@@ -7,8 +7,6 @@ a label. The texts and numbers of ``--missing-value`` are missing in every colum
 One polars expression reads the texts of all columns: in wide tables calls for each column add up.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence

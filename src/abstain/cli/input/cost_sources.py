@@ -4,8 +4,6 @@ Two classes have an order; all labels are checked for what is probably meant oth
 actions, or each row has its own.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections import Counter

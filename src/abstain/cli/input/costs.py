@@ -1,7 +1,5 @@
 """Costs from the command line: what the options say, which exclude each other, and the costs of a table's classes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

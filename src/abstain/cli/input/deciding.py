@@ -1,7 +1,5 @@
 """Decisions of a model on the rows of a table, labelled or not, and what they show to be unlike the training rows."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ A number is suspected to stand for a missing value if at least three rows have i
 ten times the range of the others away, or, for 99, -999 and other rows of nines, half of that range.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

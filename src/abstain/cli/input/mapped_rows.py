@@ -9,8 +9,6 @@ so that each column is read once:
     texts     the distinct ones
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence

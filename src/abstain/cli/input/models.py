@@ -1,7 +1,5 @@
 """A model as the commands use it: the columns that it reads, and its decisions on batches of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from importlib.util import find_spec

@@ -4,8 +4,6 @@ As training rows, for ``abstain fit --also``, verdicts count like any other row:
 near the boundary did not lower the cost in experiments/verdicts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from collections.abc import Sequence

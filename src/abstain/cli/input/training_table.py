@@ -1,13 +1,11 @@
 """A labelled table, read completely, with its column types, labels and size checked before training."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -82,7 +80,7 @@ class TrainingTable:
         """X in a form that scikit-learn accepts."""
         return self.X if self.mapped else for_sklearn(self.X)
 
-    def take(self, rows: NDArray[np.intp]) -> TrainingTable:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """Return the table of some rows."""
         columns = [(name, getattr(self, name)) for name in ("X", "y", "groups", "row_costs")]
         taken: dict[str, Any] = {name: None if values is None else values[rows] for name, values in columns}

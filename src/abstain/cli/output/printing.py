@@ -3,8 +3,6 @@
 An evaluation has counts by class and decision, metrics of them, key points of the curves, and a verdict.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

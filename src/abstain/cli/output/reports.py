@@ -3,8 +3,6 @@
 A review file is a workbook, or has the same columns in another format.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 CSV is written while rows arrive, a Parquet file or a workbook when all are there.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence

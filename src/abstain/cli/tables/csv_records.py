@@ -10,8 +10,6 @@ is valid and is one row. All other blocks go to Python's csv module, which takes
 the line of each record. polars alone would fill up short rows and accept a quote inside a cell.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip
@@ -22,15 +20,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
 
 PIECE = 1 << 16
 PEEKED = 4096
@@ -102,7 +96,7 @@ class _Recoded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, into: WriteableBuffer) -> int:
+    def readinto(self, into: Any) -> int:
         view, more = memoryview(into).cast("B"), True
         while not self._left and more:
             data = self._file.read(PIECE)

@@ -11,8 +11,6 @@ measurements. A limit that would be exceeded is an error that gives the way out;
 left below the limit becomes the cache of kernel values.
 """
 
-from __future__ import annotations
-
 import os
 
 import polars as pl

@@ -10,11 +10,10 @@ Dates and times become days since 1970-01-01, with the time of the day as a frac
 the day or the month. Years have four digits.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -56,7 +55,7 @@ class Notation:
     @classmethod
     def of(
         cls, encoding: str | None, decimal: str, thousands: str | None, dates: str | None, missing: list[str] | None
-    ) -> Notation:
+    ) -> Self:
         """The notation given by the options; an impossible one is an error."""
         between = {None: "", "space": " "}.get(thousands, thousands or "")
         if decimal not in {".", ","}:

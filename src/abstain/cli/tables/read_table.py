@@ -3,8 +3,6 @@
 Several Parquet files with the same columns are one table, of which a column or a block of rows is read at a time.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,18 +45,18 @@ class Batch:
     places: Sequence[int]
 
     @classmethod
-    def joined(cls, batches: Iterable[Batch]) -> Self:
+    def joined(cls, batches: Iterable[Self]) -> Self:
         """All rows of several batches of a file."""
         found = list(batches)
         return cls(pl.concat([batch.frame for batch in found]), [place for batch in found for place in batch.places])
 
-    def only(self, chosen: NDArray[np.bool_]) -> Batch:
+    def only(self, chosen: NDArray[np.bool_]) -> Self:
         """The chosen rows."""
         return self if chosen.all() else self.take(np.flatnonzero(chosen))
 
-    def take(self, rows: NDArray[np.intp]) -> Batch:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         """The rows at these positions."""
-        return Batch(self.frame[rows], np.asarray(self.places)[rows].tolist())
+        return type(self)(self.frame[rows], np.asarray(self.places)[rows].tolist())
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,6 @@ named: one cell at XFD1048576 is room for 17 thousand million. So all parts are 
 their bytes and cells. What the archive says of its own sizes is not relied on.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

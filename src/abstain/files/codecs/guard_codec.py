@@ -6,8 +6,6 @@ training rows: its arrays have an entry for each column (`present`, `missing`), 
 manifest. What follows from the rest is not in the file: the rule, and the number of rows that the detector learnt from.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -3,8 +3,6 @@
 A `Form` is the table of what the file has of a machine; `machine_parts` and `machine_from` read it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A fitted ThresholdRejector as fields and arrays, without its classifier, and back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

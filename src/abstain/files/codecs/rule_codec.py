@@ -3,8 +3,6 @@
 Of a rule a file has the classes, and cuts that do not follow from parameters; of a search what it has tried.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import sys

@@ -1,7 +1,5 @@
 """Fitted RejectSVC, LinearRejectSVC and their searches, of any number of classes, as fields and arrays, and back."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, replace

@@ -16,8 +16,6 @@ would take a second copy of the file in memory. Its output also differs between 
 older file could be refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import struct

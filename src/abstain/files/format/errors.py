@@ -1,7 +1,5 @@
 """The errors of estimators that cannot be saved, and of model files that cannot be loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

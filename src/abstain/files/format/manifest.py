@@ -3,8 +3,6 @@
 The arrays of a Pipeline's steps are joined into three: a file has few members, however many steps there are.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

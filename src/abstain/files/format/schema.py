@@ -1,11 +1,9 @@
 """Checks of a part of the manifest: every field is taken once, is of its kind, and none is left over."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,9 +115,9 @@ class Fields:
         """Return a field that may be missing."""
         return self.take(name, *kinds) if name in self else default
 
-    def inner(self, name: str, where: str = "") -> Fields:
+    def inner(self, name: str, where: str = "") -> Self:
         """Return a field that has named fields itself."""
-        return Fields(self.take(name, dict), where or name)
+        return type(self)(self.take(name, dict), where or name)
 
     def record(self, table: Mapping[str, Kind]) -> dict[str, Any]:
         """Return all fields of a table."""

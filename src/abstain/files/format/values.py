@@ -1,7 +1,5 @@
 """Parameters as JSON, and back: plain values unchanged, others under a tag from a fixed list."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

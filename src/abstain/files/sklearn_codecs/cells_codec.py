@@ -1,7 +1,5 @@
 """Fitted encoders and a fitted SimpleImputer of scikit-learn as fields and arrays, and back."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -3,8 +3,6 @@
 To add one, add an entry to `MACHINES` or `OTHERS` with the functions that write and read its fitted state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ classifiers, and what makes probabilities of their scores; the classifiers of it
 which are joined: a file has few members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import Any

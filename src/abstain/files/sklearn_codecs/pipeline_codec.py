@@ -5,8 +5,6 @@ zeros. Then the parts are replaced and the columns named. scikit-learn itself lo
 time in the square of the number of columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

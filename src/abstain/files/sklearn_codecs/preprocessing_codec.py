@@ -3,8 +3,6 @@
 Its state is a few public attributes. It is restored as any other Pipeline, from fields that follow from these.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ Each is fitted to two numbers first, which sets what the installed scikit-learn 
 refuses parameters that it would refuse.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ columns a step reads and how they are called follows from the step before it, so
 scikit-learn's parameters a file has only those that differ from the defaults.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from inspect import signature
@@ -138,9 +136,9 @@ class Columns:
         """The columns as fields."""
         return {"n_features": self.count, "feature_names": None if self.names is None else self.names.tolist()}
 
-    def at(self, indices: NDArray[np.int64]) -> Columns:
+    def at(self, indices: NDArray[np.int64]) -> Self:
         """Return the columns at these indices."""
-        return Columns(len(indices), None if self.names is None else self.names[indices])
+        return type(self)(len(indices), None if self.names is None else self.names[indices])
 
     def set_on(self, step: Any) -> None:
         """Set the attributes that scikit-learn's `fit` derives from the columns."""

@@ -11,8 +11,6 @@ crash or hang the interpreter. All trees lie one after the other; `sizes` gives 
           count        the training rows that reached it: those of the two nodes below it together
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
