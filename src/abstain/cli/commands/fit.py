@@ -157,19 +157,13 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
     found = []
     for at in compared.mean_cost.argsort(kind="stable").tolist():
         cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
-        found.append({
-            "rule": compared.names[at],
-            "mean cost": float(compared.mean_cost[at]),
-            "from": float(cost[0]),
-            "to": float(cost[1]),
-            "difference from best": float(compared.difference[at]),
-            "at least": float(apart[0]),
-            "at most": float(apart[1]),
-            "significant": compared.names[at] not in compared.not_told_apart,
-            "reject rate": counts.reject_rate,
-            **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **rates_of(counts),
-        })  # fmt: skip
+        name, novel = compared.names[at], compared.novel[at]
+        one = {"rule": name, "mean cost": float(compared.mean_cost[at]), "from": float(cost[0]), "to": float(cost[1])}
+        one |= {"difference from best": float(compared.difference[at])}
+        one |= {"at least": float(apart[0]), "at most": float(apart[1])}
+        one |= {"significant": name not in compared.not_told_apart, "reject rate": counts.reject_rate}
+        one |= {} if novel is None else {"share of novel rows": float(novel.mean())}
+        found.append(one | rates_of(counts))
     return found
 
 

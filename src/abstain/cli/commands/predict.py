@@ -85,19 +85,10 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         drifted.append(f"{over} rows over capacity get an answer, which the model's ceiling on errors does not cover.")
     for words in deciding.words() + drifted:  # otherwise the summary says that they have drifted
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
-    return {
-        "output": None if output is None else str(output),
-        "rows": rows,
-        "rejected": rejected,
-        "reject rate": rejected / rows,
-        "ambiguous": rejected - novel,
-        "novel": novel,
-        **({} if given.capacity is None else {"over capacity": int((decided.reason == "over capacity").sum())}),
-        **reviewed,
-        **model.named,
-        **deciding.facts(),
-        "drift": drift_facts(drift),
-    }
+    facts = {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
+    facts |= {"reject rate": rejected / rows, "ambiguous": rejected - novel, "novel": novel}
+    facts |= {} if given.capacity is None else {"over capacity": int((decided.reason == "over capacity").sum())}
+    return facts | reviewed | model.named | deciding.facts() | {"drift": drift_facts(drift)}
 
 
 def decisions(deciding: Deciding, table: InputTable, given: Given) -> Iterator[tuple[Batch, Any]]:
@@ -180,6 +171,10 @@ def run_export(given: Given) -> None:
     print(f"{one_line(str(given.onnx))} written")
 
 
+TOTALS = {"rows the model answers": "answered", "over capacity": "over", "rows handed on": "handed_on"}
+TOTALS |= {"audited rows": "audited"}
+
+
 def run_audit(given: Given) -> None:
     """Run the command."""
     check_free(given.output, force=given.force, inputs=[given.model, *given.reviews])
@@ -202,10 +197,7 @@ def run_audit(given: Given) -> None:
         said.append("With --cases and the table of a batch it also says whether these rows are like the training rows.")
     facts = {
         "batches": len(audit.batches),
-        "rows the model answers": audit.total("answered"),
-        "over capacity": audit.total("over"),
-        "rows handed on": audit.total("handed_on"),
-        "audited rows": audit.total("audited"),
+        **{name: audit.total(counted) for name, counted in TOTALS.items()},
         "error among the answers": error,
         "error over capacity": beyond,
         "cost per row": cost,

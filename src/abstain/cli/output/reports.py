@@ -62,13 +62,10 @@ def write_comparison(
     name = compared.best if compared.verdict is None else compared.verdict.name
     held_out, model, by_row = compared.answers[compared.names.index(name)], models[name], table.row_costs
     fitted = final_estimator(fit_to(table, model))
-    shared = _facts(table.path, len(table.y), table, fitted) | {
-        "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
-        "comparison": compared,
-        "rows": table.X if hasattr(table.X, "columns") else None,
-        "unseen": True,
-        "pos_label": table.positive,
-    }
+    shared = _facts(table.path, len(table.y), table, fitted)
+    shared["question"] = f"Rule: {name}. Each row is decided by a machine that was not trained on it."
+    shared |= {"comparison": compared, "unseen": True, "pos_label": table.positive}
+    shared["rows"] = table.X if hasattr(table.X, "columns") else None
     shared["model_facts"] = {"Fitted on": "all rows; the decisions are those of the folds"} | shared["model_facts"]
     report: Any
     if costs is not None and costs.answering and _have_one_pair(held_out, fitted.classes_):

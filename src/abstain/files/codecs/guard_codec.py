@@ -54,11 +54,8 @@ def guard_parts(estimator: NoveltyRejector) -> schema.Parts:
     _check_detector(estimator, guard)
     _check_rows(fitted, stated=stated, frozen=frozen)
     seen, arrays = seen_parts(fitted.seen)
-    state = {
-        "rule": rule_state(fitted.rule),
-        **dict(zip(FLAGS, (stated, frozen, estimator.detector is not None), strict=True)),
-        "seen": seen,
-    }
+    flags = dict(zip(FLAGS, (stated, frozen, estimator.detector is not None), strict=True))
+    state = {"rule": rule_state(fitted.rule), **flags, "seen": seen}
     counted = {} if calibration.choices is None else CHOICES
     own = schema.stored({"unusual": guard.scores, "choices": calibration.choices}, OWN | counted)
     return state, own | schema.prefixed(arrays, SEEN)
@@ -154,11 +151,8 @@ def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, schema.
     numbers = [column for column in columns if isinstance(column, SeenNumbers)]
     texts = [(at, column) for at, column in enumerate(columns) if isinstance(column, SeenCategories)]
     named = any(isinstance(column.name, str) for column in columns)
-    state = {
-        "rows": seen.rows,
-        "names": [column.name for column in columns] if named else None,
-        "categories": [[at, list(column.counts)] for at, column in texts],
-    }
+    state = {"rows": seen.rows, "names": [column.name for column in columns] if named else None}
+    state["categories"] = [[at, list(column.counts)] for at, column in texts]
     given = {name: [getattr(column, name) for column in columns] for name in ("present", "missing")}
     for name in ("smallest", "largest"):
         given[name] = [getattr(column, name) if column.present else 0.0 for column in numbers]

@@ -46,12 +46,9 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     if is_prefit(estimator.cv) != (estimator.estimator is given):
         raise ModelFileError('its classifier is the one given although cv is not "prefit", or the other way round.')
     promise = [] if bound is None else [(name, one) for name, one in vars(bound).items() if name in PROMISE]
-    state = {
-        "rule": rule_state(rule, cuts),
-        "method": machine.method,
-        "error_bound": [to_json(*pair) for pair in promise] or None,
-        "flaw": None if rows is None else rows.flaw,
-    }
+    state: dict[str, Any] = {"rule": rule_state(rule, cuts), "method": machine.method}
+    state["error_bound"] = [to_json(*pair) for pair in promise] or None
+    state["flaw"] = None if rows is None else rows.flaw
     state |= {} if held_out == _implied(estimator, rows) else {"held_out": held_out}
     state |= {"by_row": True} if by_row else {}
     if rows is None:

@@ -33,11 +33,8 @@ def rule_state(rule: Any, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
     classes = rule.labels.classes
     if classes.dtype.str not in DTYPES and classes.dtype.kind not in "UO":
         raise ValueError(f"a model file cannot contain classes of dtype {classes.dtype}; use plain numbers.")
-    return {
-        "dtype": classes.dtype.str,
-        "classes": to_json("classes_", classes.tolist()),
-        "cuts": [to_json("cuts", float(cut)) for cut in cuts],
-    }
+    numbers = [to_json("cuts", float(cut)) for cut in cuts]
+    return {"dtype": classes.dtype.str, "classes": to_json("classes_", classes.tolist()), "cuts": numbers}
 
 
 def rule_from(given: Any, cuts: Callable[[int], tuple[int, ...]]) -> tuple[NDArray[Any], tuple[float, ...]]:

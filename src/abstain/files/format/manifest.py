@@ -229,10 +229,8 @@ class PoolWriter(_Work):
     @property
     def arrays(self) -> Arrays:
         """The joined arrays."""
-        return {
-            name: np.concatenate([np.empty(0, dtype), *self._taken[dtype]], dtype=np.dtype(dtype))
-            for dtype, name in JOINED.items()
-        }
+        each = {name: [np.empty(0, dtype), *self._taken[dtype]] for dtype, name in JOINED.items()}
+        return {name: np.concatenate(parts, dtype=parts[0].dtype) for name, parts in each.items()}
 
 
 class PoolReader(_Work):

@@ -103,11 +103,9 @@ def _curves(calibrated: Any) -> Arrays:
         names = {"slope": "a_", "intercept": "b_"}
         return stored({one: [[getattr(c, at) for c in fold] for fold in folds] for one, at in names.items()}, SIGMOID)
     flat = [one for fold in folds for one in fold]
-    found = {
-        "lengths": [[len(one.X_thresholds_) for one in fold] for fold in folds],
-        "scores": np.concatenate([one.X_thresholds_ for one in flat]),
-        "probabilities": np.concatenate([one.y_thresholds_ for one in flat]),
-    }
+    found: dict[str, Any] = {"lengths": [[len(one.X_thresholds_) for one in fold] for fold in folds]}
+    found["scores"] = np.concatenate([one.X_thresholds_ for one in flat])
+    found["probabilities"] = np.concatenate([one.y_thresholds_ for one in flat])
     return stored(found, ISOTONIC)
 
 

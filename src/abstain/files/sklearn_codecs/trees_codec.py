@@ -178,13 +178,8 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
         raise ModelFileError("its trees have probabilities that do not lie between 0 and 1, or weights of 0.")
     refuse(((seeds < 0) | (seeds >= 2**32)).any(), "its trees have a random_state that is not possible.")
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
-    shared_fit = {
-        "n_features_in_": n_features,
-        "n_outputs_": 1,
-        "classes_": np.arange(len(classes), dtype=np.float64),
-        "n_classes_": np.int64(len(classes)),
-        "max_features_": max_features,
-    }
+    shared_fit = {"n_features_in_": n_features, "n_outputs_": 1, "max_features_": max_features}
+    shared_fit |= {"classes_": np.arange(len(classes), dtype=np.float64), "n_classes_": np.int64(len(classes))}
     sizes, grown = arrays["sizes"], []
     marked = tree_records(arrays, FOREST_NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
     parts = (apart(one, sizes) for one in (value, depth))
@@ -194,13 +189,8 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
         tree.__setstate__(state | {"values": values[:, np.newaxis, :]})
         grown.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
         grown[-1].__dict__.update(shared_fit, tree_=tree)
-    return {
-        "classes_": classes,
-        "n_classes_": len(classes),
-        "n_outputs_": 1,
-        "estimator_": DecisionTreeClassifier(),
-        "estimators_": grown,
-    }
+    found = {"classes_": classes, "n_classes_": len(classes), "n_outputs_": 1}
+    return found | {"estimator_": DecisionTreeClassifier(), "estimators_": grown}
 
 
 def boosting_parts(machine: Any) -> Parts:
@@ -215,12 +205,8 @@ def boosting_parts(machine: Any) -> Parts:
     grown = [tree.nodes for iteration in machine._predictors for tree in iteration]
     leaf = np.concatenate([tree["is_leaf"] for tree in grown]).astype(bool)
     state = {"early_stopping": stopped, "weighted": bool(getattr(machine, "_fitted_with_sw", False))}
-    more = {
-        "bins": machine._bin_mapper.n_bins_non_missing_,
-        "baseline": machine._baseline_prediction,
-        "train_score": machine.train_score_,
-        "validation_score": machine.validation_score_,
-    }
+    more = {"bins": machine._bin_mapper.n_bins_non_missing_, "baseline": machine._baseline_prediction}
+    more |= {"train_score": machine.train_score_, "validation_score": machine.validation_score_}
     return state, tree_arrays(BOOSTING, grown, BOOSTING_NODE, leaf, **more)
 
 
@@ -244,22 +230,13 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
         grown.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
     encoder.classes_ = classes
-    found = {
-        "classes_": classes,
-        "is_categorical_": None,
-        "n_trees_per_iteration_": per_iteration,
-        "do_early_stopping_": stopped,
-        "train_score_": arrays["train_score"],
-        "validation_score_": arrays["validation_score"],
-        "_preprocessor": None,
-        "_is_categorical_remapped": None,
-        "_label_encoder": encoder,
-        "_n_features": n_features,
-        "_loss": HalfBinomialLoss() if per_iteration == 1 else HalfMultinomialLoss(n_classes=per_iteration),
-        "_bin_mapper": _bin_mapper(machine, arrays["bins"]),
-        "_baseline_prediction": arrays["baseline"],
-        "_predictors": [grown[at : at + per_iteration] for at in range(0, len(grown), per_iteration)],
-    }
+    found: dict[str, Any] = dict.fromkeys(("is_categorical_", "_preprocessor", "_is_categorical_remapped"))
+    found |= {"classes_": classes, "n_trees_per_iteration_": per_iteration, "do_early_stopping_": stopped}
+    found |= {"train_score_": arrays["train_score"], "validation_score_": arrays["validation_score"]}
+    found |= {"_label_encoder": encoder, "_n_features": n_features, "_baseline_prediction": arrays["baseline"]}
+    found["_loss"] = HalfBinomialLoss() if per_iteration == 1 else HalfMultinomialLoss(n_classes=per_iteration)
+    found["_bin_mapper"] = _bin_mapper(machine, arrays["bins"])
+    found["_predictors"] = [grown[at : at + per_iteration] for at in range(0, len(grown), per_iteration)]
     return found | ({"_fitted_with_sw": True} if weighted else {})
 
 
