@@ -172,10 +172,8 @@ def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Seri
     odd = np.flatnonzero(np.isnan(found) & column.is_not_null().to_numpy())
     if len(odd) > 0:
         place = f"{table.place(batch.places[odd[0]])}, column {name!r}: {_shown(column[int(odd[0])])}"
-        raise DataError(
-            f"{place} cannot be read as a date; write dates as in 2024-01-31, or pass --dates day-first (31/01/2024) "
-            "or --dates month-first (01/31/2024)."
-        )
+        way = "write dates as in 2024-01-31, or pass --dates day-first (31/01/2024) or --dates month-first (01/31/2024)"
+        raise DataError(f"{place} cannot be read as a date; {way}.")
     for date in days(pl.Series(plan.missing, dtype=pl.String), plan.day_first):
         found[found == date] = np.nan
     return pl.Series(name, found)

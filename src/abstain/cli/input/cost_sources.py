@@ -163,10 +163,8 @@ def cost_matrix(path: Path, classes: tuple[str, ...]) -> tuple[dict[str, dict[st
     if missing := [name for name in classes if name not in places]:
         as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
         found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
-        raise DataError(
-            f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
-            f"{missing[0]!r}, but {found}."
-        )
+        way = f"it has none for {missing[0]!r}, but {found}"
+        raise DataError(f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; {way}.")
     by_class, found = {str(row[0]): row for row in rows}, some([row[0] for row in rows])
     if len(rows) != len(classes) or set(by_class) != set(classes):
         raise DataError(

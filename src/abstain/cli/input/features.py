@@ -182,10 +182,8 @@ def _suspect_padded(cells: pl.DataFrame) -> None:
     found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
     for name, code in found.row(0, named=True).items() if found.width else ():
         if code is not None:
-            _warn(
-                f"column {name!r} has leading zeros, as in {code!r}, and is read as numbers; if these are codes, pass "
-                f"--categorical {name!r}."
-            )
+            way = f"if these are codes, pass --categorical {name!r}"
+            _warn(f"column {name!r} has leading zeros, as in {code!r}, and is read as numbers; {way}.")
 
 
 def _suspect_dates(name: str, values: NDArray[np.float64]) -> None:
@@ -206,10 +204,8 @@ def _suspect_times(column: pl.Series) -> None:
     name, some = column.name, column.drop_nulls().head(100).str.strip_chars()
     for what, pattern in TIMES.items():
         if len(some) > 0 and some.str.contains(pattern).mean() >= NEARLY:  # type: ignore[operator]
-            _warn(
-                f"column {name!r} contains {what} such as {some[0]!r}, and each becomes a category; write them as "
-                f"numbers, or pass --ignore {name!r}, or --categorical {name!r} if categories are meant."
-            )
+            way = f"write them as numbers, or pass --ignore {name!r}, or --categorical {name!r} if categories are meant"
+            _warn(f"column {name!r} contains {what} such as {some[0]!r}, and each becomes a category; {way}.")
 
 
 def _note(names: list[str], one: str, several: str) -> None:

@@ -51,10 +51,8 @@ def training_rows(
     """
     if len(paths) > 1 or by_blocks:
         if not linear:
-            raise UsageError(
-                "several files are for --machine linear, which reads Parquet by blocks; pass it, or join them into "
-                "one; the verdicts of a review file are added by --also."
-            )
+            advice = "pass it, or join them into one; the verdicts of a review file are added by --also"
+            raise UsageError(f"several files are for --machine linear, which reads Parquet by blocks; {advice}.")
         if other := [path for path in paths if not is_parquet(path)]:
             which, way = ("several files", ", or join the files") if len(paths) > 1 else ("rows for --cluster", "")
             raise UsageError(f"{other[0]} is not Parquet, and {which} must be; convert it{way}.")

@@ -224,10 +224,8 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
         places.extend(batch.places)
         size += frames[-1].estimated_size()
         if size > memory * MB / 2:
-            raise TooLargeError(
-                f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
-                "fewer rows, or write it as Parquet and pass --machine linear."
-            )
+            way = "raise --max-memory, use fewer rows, or write it as Parquet and pass --machine linear"
+            raise TooLargeError(f"{table.path} does not fit in {memory:.0f} MB with room for training; {way}.")
     return Batch(pl.concat(frames), places)
 
 

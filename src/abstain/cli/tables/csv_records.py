@@ -113,10 +113,8 @@ class _Recoded(io.RawIOBase):
         except UnicodeError as error:
             at = data[: error.start] if isinstance(error, UnicodeDecodeError) else b""
             line = self._line + at.decode(self._encoding, errors="ignore").count("\n")
-            raise DataError(
-                f"{self._path}: line {line} cannot be read as {self._encoding}; pass the encoding of the file with "
-                "--encoding, or save it as UTF-8."
-            ) from error
+            way = "pass the encoding of the file with --encoding, or save it as UTF-8"
+            raise DataError(f"{self._path}: line {line} cannot be read as {self._encoding}; {way}.") from error
 
 
 CHUNK = 1 << 20  # bytes of a block; the csv module is slower on larger ones

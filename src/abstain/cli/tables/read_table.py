@@ -109,10 +109,8 @@ class InputTable:
             if name not in present:
                 bare = any(re.fullmatch(r"[\d.,]+", column) for column in self.columns)
                 way = "; its first line must name the columns" if bare else ""
-                raise DataError(
-                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}{way}"
-                    f"{meant(name, self.columns) or '.'}"
-                )
+                found = f"it has {some(self.columns, 8)}{way}{meant(name, self.columns) or '.'}"
+                raise DataError(f"{self.path} has no column {name!r}, which {asked_by} needs; {found}")
 
 
 def is_parquet(path: Path) -> bool:

@@ -98,10 +98,8 @@ def excel_table(path: Path, sheet: str | None = None) -> pl.DataFrame:
     It is an error if the package that reads it is missing.
     """
     if find_spec("fastexcel") is None:
-        raise DataError(
-            f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
-            "it: pip install 'abstain[excel]'."
-        )
+        way = "save it as CSV UTF-8 in the spreadsheet program, or install what reads it: pip install 'abstain[excel]'"
+        raise DataError(f"{path} is an Excel workbook; {way}.")
 
     fault, way_out = f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"
     try:
@@ -125,10 +123,8 @@ def excel_table(path: Path, sheet: str | None = None) -> pl.DataFrame:
         raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
     for at, name in enumerate(frame.columns, start=1):
         if name.startswith(UNNAMED):
-            raise DataError(
-                f"{path}: row 1 gives column {at} no name; name it, or remove the rows above the names of the columns, "
-                "such as a title."
-            )
+            advice = "name it, or remove the rows above the names of the columns, such as a title"
+            raise DataError(f"{path}: row 1 gives column {at} no name; {advice}.")
     return frame
 
 

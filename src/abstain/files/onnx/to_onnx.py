@@ -182,10 +182,8 @@ def _scored(estimator: Any) -> tuple[list[Any], Scoring | AverageScoring]:
     machine, what = getattr(estimator, "machine_", None), f"is a {type(estimator).__name__}"
     if type(estimator) is OneClassSVM:
         with_one = "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row"
-        raise ValueError(
-            f"estimator {what}, which decides on no classes and has no ONNX graph alone; put it in front of a "
-            f"classifier, {with_one}."
-        )
+        way = f"put it in front of a classifier, {with_one}"
+        raise ValueError(f"estimator {what}, which decides on no classes and has no ONNX graph alone; {way}.")
     if left := resampling(getattr(estimator, "steps", [])):
         way_out = "; use scikit-learn's Pipeline of its other fitted steps, which decides the same"
         raise no_graph(f"is a Pipeline with the step {left[0]!r}, which only resamples training rows", way_out)
