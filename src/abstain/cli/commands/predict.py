@@ -85,7 +85,7 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
         drifted.append(f"{over} rows over capacity get an answer, which the model's ceiling on errors does not cover.")
     for words in deciding.words() + drifted:  # otherwise the summary says that they have drifted
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
-    facts = {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
+    facts: dict[str, Any] = {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
     facts |= {"reject rate": rejected / rows, "ambiguous": rejected - novel, "novel": novel}
     facts |= {} if given.capacity is None else {"over capacity": int((decided.reason == "over capacity").sum())}
     return facts | reviewed | model.named | deciding.facts() | {"drift": drift_facts(drift)}

@@ -151,7 +151,7 @@ def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, schema.
     numbers = [column for column in columns if isinstance(column, SeenNumbers)]
     texts = [(at, column) for at, column in enumerate(columns) if isinstance(column, SeenCategories)]
     named = any(isinstance(column.name, str) for column in columns)
-    state = {"rows": seen.rows, "names": [column.name for column in columns] if named else None}
+    state: dict[str, Any] = {"rows": seen.rows, "names": [column.name for column in columns] if named else None}
     state["categories"] = [[at, list(column.counts)] for at, column in texts]
     given = {name: [getattr(column, name) for column in columns] for name in ("present", "missing")}
     for name in ("smallest", "largest"):
