@@ -45,10 +45,8 @@ def run_fit(given: Given) -> None:
     rate, options = stated_rate(given.novelty, given.no_novelty), TableOptions(given)
     budget, also = stated_budget(given), given.also or []
     if budget is not None and also:
-        raise UsageError(
-            "--also adds more of the rows that are hard than new rows have, so that shares cannot be promised; state "
-            "costs, or leave it out."
-        )
+        what = "--also adds more of the rows that are hard than new rows have, so that shares cannot be promised"
+        raise UsageError(f"{what}; state costs, or leave it out.")
     linear, by_blocks = given.machine == LINEAR, given.cluster is not None
     rows = training_rows(given.data, options, linear=linear, by_blocks=by_blocks)
     with connected(given.cluster) as client, rows as table:

@@ -152,10 +152,8 @@ def run_export(given: Given) -> None:
     pipeline = unguarded(estimator)
     plan = plan_of(pipeline[0]) if hasattr(pipeline, "steps") else CellPlan()
     if plan.costs:
-        raise DataError(
-            "the model reads the costs of each row from columns, and a graph has no input for them; decide with "
-            "'abstain predict', or fit it with the same costs for all rows."
-        )
+        what = "the model reads the costs of each row from columns, and a graph has no input for them"
+        raise DataError(f"{what}; decide with 'abstain predict', or fit it with the same costs for all rows.")
     try:
         graph = to_onnx(estimator)
     except ImportError as error:

@@ -238,10 +238,8 @@ def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text rather than numbers; any other type is an error."""
     if _is_number_or_text(column):
         return column.dtype == pl.String
-    raise DataError(
-        f"{table.path}: column {column.name!r} contains {column.dtype}, which is neither number nor text; "
-        "convert it, or pass --ignore with its name."
-    )
+    what = f"{table.path}: column {column.name!r} contains {column.dtype}, which is neither number nor text"
+    raise DataError(f"{what}; convert it, or pass --ignore with its name.")
 
 
 def _shown(cell: Any) -> str:

@@ -177,10 +177,8 @@ def cost_matrix(path: Path, classes: tuple[str, ...]) -> tuple[dict[str, dict[st
     errors = {actual: {name: cost(actual, name, places[name]) for name in classes} for actual in classes}
     for name in classes:
         if errors[name][name] != 0:
-            raise DataError(
-                f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}; "
-                "subtract it from its row."
-            )
+            what = f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}"
+            raise DataError(f"{what}; subtract it from its row.")
     return errors, None if rejecting is None else {name: cost(name, REJECT, rejecting) for name in classes}
 
 
@@ -284,10 +282,8 @@ def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch, n_classes: int
             found = "is missing" if np.isnan(column[bad[0]]) else f"is {column[bad[0]]:g}"
             what = f"a {name.replace('_', ' ')}" if of_two else repr(name)
             wanted = "positive" if of_two else "0 or more"
-            raise DataError(
-                f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of {what} "
-                f"{found}; it must be {wanted}. Correct it or remove the row."
-            )
+            text = f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of {what} {found}"
+            raise DataError(f"{text}; it must be {wanted}. Correct it or remove the row.")
         columns.append(column)
     costs = np.column_stack(columns)
     return costs if of_two else costs.reshape(len(costs), n_classes, -1)

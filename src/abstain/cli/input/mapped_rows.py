@@ -85,10 +85,8 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
     )
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
-        raise UsageError(
-            f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left; set the "
-            "environment variable TMPDIR to a folder with more."
-        )
+        what = f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left"
+        raise UsageError(f"{what}; set the environment variable TMPDIR to a folder with more.")
     return TrainingTable(
         X=rows.mapped(folder / "rows.npy"),
         numeric=rows.numeric,
@@ -190,10 +188,8 @@ def _categories(values: pl.Series) -> list[str | None]:
     """Return the distinct texts of a column, None last if some are missing."""
     found = values.unique().to_list()
     if len(found) > MOST_CATEGORIES:
-        raise DataError(
-            f"column {values.name!r} has {len(found):,} distinct texts, more than {MOST_CATEGORIES:,}; pass --ignore "
-            f"{values.name!r} if it names the rows, or group its values."
-        )
+        what = f"column {values.name!r} has {len(found):,} distinct texts, more than {MOST_CATEGORIES:,}"
+        raise DataError(f"{what}; pass --ignore {values.name!r} if it names the rows, or group its values.")
     return sorted(found, key=lambda text: (text is None, text or ""))
 
 

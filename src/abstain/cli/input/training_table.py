@@ -151,10 +151,8 @@ class TableOptions:
         """Raise an error if a column that an option names does not exist or has two purposes."""
         given, priced = self.given, self.costs.columns(table.columns)
         if table.is_review:
-            raise DataError(
-                f"{table.path} is a review file, whose rows are harder than others and have columns of the model; name "
-                "the training table, and this file after --also."
-            )
+            what = f"{table.path} is a review file, whose rows are harder than others and have columns of the model"
+            raise DataError(f"{what}; name the training table, and this file after --also.")
         self.categorical, self.ignore, self.keep = (
             _each(names, table.columns) for names in (given.categorical, given.ignore, given.keep)
         )

@@ -45,10 +45,8 @@ def left_by_rows(X: pl.DataFrame, numeric: list[str], categorical: list[str], me
     if need > memory:
         most = max(counts, key=lambda name: counts[name], default=None)
         hint = f"leave out {most!r}, which has {counts[most]} categories, with --ignore" if most else "use fewer rows"
-        raise TooLargeError(
-            f"the rows take {rows:.1f} MB and their fit about {need:.0f} MB, more than the {memory:.0f} MB allowed; "
-            f"{hint}, or raise --max-memory."
-        )
+        what = f"the rows take {rows:.1f} MB and their fit about {need:.0f} MB, more than the {memory:.0f} MB allowed"
+        raise TooLargeError(f"{what}; {hint}, or raise --max-memory.")
     return memory - need
 
 
