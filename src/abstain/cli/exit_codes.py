@@ -148,11 +148,7 @@ def in_options(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text made safe for a terminal: on one line, with unprintable characters escaped."""
-    printable = (
-        char if char.isprintable() else " " if char.isspace() else char.encode("unicode_escape").decode()
-        for char in text
-    )
-    return " ".join("".join(printable).split(" "))
+    return "".join(char if char.isprintable() else " " if char.isspace() else repr(char)[1:-1] for char in text)
 
 
 def some(names: Sequence[Any], most: int = 5) -> str:

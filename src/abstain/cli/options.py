@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares it
 
-FLOAT, TEXT, TEXTS, FILE = float | None, str | None, list[str] | None, Path | None
+FLOAT, INT, TEXT, TEXTS, FILE = float | None, int | None, str | None, list[str] | None, Path | None
 NOTATION = ("encoding", "decimal", "thousands", "dates", "missing_value")
 LIMITS = "Limits on rejects and errors"
 ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
@@ -58,7 +58,7 @@ def _flag(name: str, text: str) -> Option:
     return option(bool, None, text, name, default=False)
 
 
-def _input_file(text: str) -> Option:
+def _file(text: str) -> Option:
     return option(FILE, "FILE", text, exists=True, dir_okay=False)
 
 
@@ -80,22 +80,18 @@ SECTIONS: dict[str, dict[str, Option]] = {
         "report": option(FILE, "HTML", "Also write a report as one HTML file."),
         "also": option(list[Path] | None, "REVIEW", "Also train on verdicts in these files; repeatable.", exists=True),
         "review": option(FILE, "FILE", "Also write the rejected rows for people to review, .xlsx or .csv."),
-        "capacity": option(
-            int | None, "ROWS", "The most rows that people can review; the model answers the rest.", min=1
-        ),
+        "capacity": option(INT, "ROWS", "The most rows that people can review; the model answers the rest.", min=1),
         "audit": option(int, "ROWS", "Answered rows, drawn at random into the review file.", default=0, min=0),
         "reasons": _flag("--reasons", "Add the column 'sentence': why each rejected row is rejected."),
         "id": option(TEXT, "COL", "Column that names the rows in the report or review, instead of lines."),
-        "cases": _input_file("The rows that were predicted: are they together like the training rows?"),
+        "cases": _file("The rows that were predicted: are they together like the training rows?"),
         "onnx": option(Path, "FILE", "ONNX file to write.", "--onnx", default=...),
         "splits": option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
         "csv": option(FILE, "FILE", "Only write the biopsies, as .csv, .xlsx or .parquet: FILE, and one with _new."),
     },
     "Costs": {
-        "cost_matrix": _input_file(
-            "Error costs by class as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
-        ),
-        "actions": _input_file("Actions instead of answers as a CSV: names, then costs by class (action,good,bad)."),
+        "cost_matrix": _file("Error costs by class as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."),
+        "actions": _file("Actions instead of answers as a CSV: names, then costs by class (action,good,bad)."),
         "reject_actions": option(TEXT, "NAMES", "The actions that hand the case on, with commas."),
         "reject_label": option(TEXT, "LABEL", 'Label of a reject; "reject" by default.'),
         "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),

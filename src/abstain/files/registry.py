@@ -64,10 +64,8 @@ def parts(estimator: Any, around: str = "") -> Parts:
 def _unsupported(estimator: Any, around: str) -> ValueError:
     kind, searched = type(estimator).__name__, hasattr(estimator, "best_estimator_")
     if hasattr(estimator, "steps") and (left := resampling(estimator.steps)):
-        raise unsupported(
-            f"is a Pipeline with the step {left[0]!r}, which only resamples training rows",
-            "use scikit-learn's Pipeline of its other fitted steps, which decides the same",
-        )
+        what = f"is a Pipeline with the step {left[0]!r}, which only resamples training rows"
+        return unsupported(what, "use scikit-learn's Pipeline of its other fitted steps, which decides the same")
     if around:
         way = "fit it around its best_estimator_, or" if searched else "use"
         way_out = f"{way} one of {', '.join(KINDS[around][:-1])}, and Pipelines that end in one of these"

@@ -193,23 +193,15 @@ def run_audit(given: Given) -> None:
     said = _sentences(audit, error, cost, beyond, promised=bool(kept))
     if cases is None and model.guarded:
         said.append("With --cases and the table of a batch it also says whether these rows are like the training rows.")
-    facts = {
-        "batches": len(audit.batches),
-        **{name: audit.total(counted) for name, counted in TOTALS.items()},
-        "error among the answers": error,
-        "error over capacity": beyond,
-        "cost per row": cost,
-        "rejected rows turned out as": audit.rejects(),
-        "confidence": given.confidence,
-        "verdict": {"sentence": " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."},
-        "warnings": _warnings(audit),
-        "promises": kept,
-        "reviewers": [found for two in combinations(reviews, 2) if (found := agreement(*two, audit))["rows"]],
-        "unsure": sum(review.unsure for review in reviews),
-        "median seconds": median(spent) if spent else None,
-        "not used": {str(review.path): review.not_used for review in reviews if review.not_used},
-        "drift": None if cases is None else drift_facts(cases.drift()),
-    }
+    facts: dict[str, Any] = {"batches": len(audit.batches)} | {name: audit.total(of) for name, of in TOTALS.items()}
+    facts |= {"error among the answers": error, "error over capacity": beyond, "cost per row": cost}
+    facts |= {"rejected rows turned out as": audit.rejects(), "confidence": given.confidence}
+    sentence = " ".join(said) or "The verdicts say what the rejected rows are, and nothing else."
+    facts |= {"verdict": {"sentence": sentence}, "warnings": _warnings(audit), "promises": kept}
+    facts["reviewers"] = [found for two in combinations(reviews, 2) if (found := agreement(*two, audit))["rows"]]
+    facts |= {"unsure": sum(review.unsure for review in reviews), "median seconds": median(spent) if spent else None}
+    facts["not used"] = {str(review.path): review.not_used for review in reviews if review.not_used}
+    facts["drift"] = None if cases is None else drift_facts(cases.drift())
     if given.output is not None:
         write_audit(facts, model, given)
     shown = facts if given.json else {name: value for name, value in facts.items() if value or name == "warnings"}
@@ -223,10 +215,9 @@ def _check_batches(rows: dict[str, Case]) -> None:
         batches.setdefault(case.drawn, set()).add(tuple(code.split("-")[-4:-1]))
     for one, other in combinations(batches.values(), 2):
         if 2 * len(one & other) > min(len(one), len(other)):
-            raise DataError(
-                "two of the review files are of the same rows, by two runs of 'abstain predict --review' with another "
-                "seed, audit or capacity; pass the file of one run, and its copies for several reviewers."
-            )
+            what = "two of the review files are of the same rows, by two runs of 'abstain predict --review'"
+            way = "pass the file of one run, and its copies for several reviewers"
+            raise DataError(f"{what} with another seed, audit or capacity; {way}.")
 
 
 def _warnings(audit: Audit) -> list[str]:

@@ -77,10 +77,8 @@ def typed(table: InputTable, frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     texts = frame.select(pl.col(pl.String).str.strip_chars())
     numbers, odd = _parsed(table, texts, ())
-    coded, whole = (
-        texts.select(found).row(0, named=True)
-        for found in (pl.all().str.contains(r"^[+-]?(0\d|\d{16})").any(), pl.all().str.contains(r"^[+-]?\d+$").all())
-    )
+    tests = pl.all().str.contains(r"^[+-]?(0\d|\d{16})").any(), pl.all().str.contains(r"^[+-]?\d+$").all()
+    coded, whole = (texts.select(test).row(0, named=True) for test in tests)
     plain = [column for column in numbers if odd.get(column.name) is None and not coded[column.name]]
     return frame.with_columns(column.cast(pl.Int64) if whole[column.name] else column for column in plain)
 
@@ -127,10 +125,8 @@ def _numbers(table: InputTable, batch: Batch, names: Sequence[str], missing: Seq
             raise _no_number(table, batch, column, odd[name], missing)
         if name in large:
             at = int(large[name].argmax())
-            raise DataError(
-                f"{table.place(batch.places[at])}, column {name!r}: {_shown(column[at])} is too large "
-                f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
-            )
+            what = f"{_shown(column[at])} is too large to compute with (above {LARGEST:g})"
+            raise DataError(f"{table.cell(batch, at, name)}: {what}; correct it or leave the cell empty.")
         if is_text and name in grouped and looks_grouped(_present(column, missing)):
             text = f"{table.path}: column {name!r} is read with decimal points, and all of its points stand before "
             way = "if they separate thousands, pass --thousands '.' --decimal ','"
@@ -171,7 +167,7 @@ def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Seri
     found = days(column, plan.day_first)
     odd = np.flatnonzero(np.isnan(found) & column.is_not_null().to_numpy())
     if len(odd) > 0:
-        place = f"{table.place(batch.places[odd[0]])}, column {name!r}: {_shown(column[int(odd[0])])}"
+        place = f"{table.cell(batch, odd[0], name)}: {_shown(column[int(odd[0])])}"
         way = "write dates as in 2024-01-31, or pass --dates day-first (31/01/2024) or --dates month-first (01/31/2024)"
         raise DataError(f"{place} cannot be read as a date; {way}.")
     for date in days(pl.Series(plan.missing, dtype=pl.String), plan.day_first):
@@ -182,16 +178,14 @@ def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> pl.Seri
 def _no_number(
     table: InputTable, batch: Batch, column: pl.Series, at: int, missing: Sequence[str], *, other_way: str = ""
 ) -> DataError:
-    cell, place = column[at], f"{table.place(batch.places[at])}, column {column.name!r}"
+    cell, place = column[at], table.cell(batch, at, column.name)
     cells = _present(column, missing)
     if written := table.notation.better(cells):
         return DataError(f"{place}: {_shown(cell)} {written}{other_way}.")
     if look_like_dates(cells):
         return DataError(f"{place}: {_shown(cell)} is a date, where the model was trained on numbers; correct it.")
-    return DataError(
-        f"{place}: {_shown(cell)} is not a number; correct it, leave a missing cell empty, pass --missing-value "
-        f"{_shown(cell.strip())} if it means that{other_way}."
-    )
+    way = f"correct it, leave a missing cell empty, pass --missing-value {_shown(cell.strip())} if it means that"
+    return DataError(f"{place}: {_shown(cell)} is not a number; {way}{other_way}.")
 
 
 def _texts(table: InputTable, cells: pl.DataFrame) -> pl.DataFrame:

@@ -33,11 +33,9 @@ TWO_ONLY = {
     "--false-positive": BY_NAME,
     "--false-negative": BY_NAME,
     "two costs of --reject": "give one cost, or one per class in a column 'reject' of --cost-matrix",
-    **dict.fromkeys(
-        ("--false-positive-column", "--false-negative-column", "--reject-column"),
-        "name the columns by class and action, and read them with --row-costs",
-    ),
 }
+_BY_ROW = ("--false-positive-column", "--false-negative-column", "--reject-column")
+TWO_ONLY |= dict.fromkeys(_BY_ROW, "name the columns by class and action, and read them with --row-costs")
 
 
 def checked_classes(
@@ -87,21 +85,17 @@ def _check_few(table: InputTable, target: str, classes: list[str], rows: int) ->
     way = "if they name the rows, pass another --target"
     if _are_numbers(classes):
         way = "if they are quantities, put them into ranges first, such as 'low' and 'high'"
-    raise DataError(
-        f"{table.path}: column {target!r} has {len(classes)} different labels in {rows} rows, such as {shown}, and a "
-        f"model takes at most {MOST} classes, each with several rows; {way}."
-    )
+    what = f"column {target!r} has {len(classes)} different labels in {rows} rows, such as {shown}"
+    raise DataError(f"{table.path}: {what}, and a model takes at most {MOST} classes, each with several rows; {way}.")
 
 
 def _third(table: InputTable, batch: Batch, target: str, y: NDArray[Any], option: str) -> DataError:
     first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
     # a label that looks missing comes last, so that it is the one named
     one, two, third = sorted(first, key=lambda label: (_looks_missing(label), first[label]))[:3]
-    return DataError(
-        f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
-        f"{one[:60]!r} and {two[:60]!r}, and with {option} there can be only two; "
-        f"{TWO_ONLY[option]}{_missing_way(third)}."
-    )
+    found = f"{third[:60]!r} is a third class after {one[:60]!r} and {two[:60]!r}"
+    place, way = table.cell(batch, first[third], target), f"{TWO_ONLY[option]}{_missing_way(third)}"
+    return DataError(f"{place}: {found}, and with {option} there can be only two; {way}.")
 
 
 def _suspect(table: InputTable, target: str, y: NDArray[Any], classes: list[str]) -> None:
@@ -155,10 +149,8 @@ def cost_matrix(path: Path, classes: tuple[str, ...]) -> tuple[dict[str, dict[st
     rejecting = columns.index(REJECT) if REJECT in columns and REJECT not in classes else None
     if len(columns) != 1 + len(classes) + (rejecting is not None):
         wanted = "three" if len(classes) == 2 else str(1 + len(classes))
-        raise DataError(
-            f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
-            f"column per class, {listed(classes)}; one more may be {REJECT!r}."
-        )
+        way = f"a cost matrix has {wanted}: actual, and one predicted column per class, {listed(classes)}"
+        raise DataError(f"{path}: line 1 has {len(columns)} columns; {way}; one more may be {REJECT!r}.")
     places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
     if missing := [name for name in classes if name not in places]:
         as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
@@ -256,11 +248,9 @@ def _without_class(path: Path, names: Sequence[str], classes: tuple[str, ...]) -
     """Return the actions that do not have the name of a class; an error if that is all of them."""
     found = [name for name in names if name not in classes]
     if len(found) == len(names):
-        raise UsageError(
-            f"no action of {path} has the name of a class, so it is not known which of them hand the case on; add a "
-            f"column {REJECTS!r} with yes or no, or pass --reject-actions {names[-1]!r} (several with commas, '' for "
-            "none)."
-        )
+        what = f"no action of {path} has the name of a class, so it is not known which of them hand the case on"
+        way = f"add a column {REJECTS!r} with yes or no, or pass --reject-actions {names[-1]!r}"
+        raise UsageError(f"{what}; {way} (several with commas, '' for none).")
     return found
 
 
@@ -282,7 +272,7 @@ def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch, n_classes: int
             found = "is missing" if np.isnan(column[bad[0]]) else f"is {column[bad[0]]:g}"
             what = f"a {name.replace('_', ' ')}" if of_two else repr(name)
             wanted = "positive" if of_two else "0 or more"
-            text = f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of {what} {found}"
+            text = f"{table.cell(batch, bad[0], str(source))}: the cost of {what} {found}"
             raise DataError(f"{text}; it must be {wanted}. Correct it or remove the row.")
         columns.append(column)
     costs = np.column_stack(columns)

@@ -151,10 +151,8 @@ def _ask_for_positive(given: Given, costs: Costs, first: str, last: str) -> str:
         stated, (wrong, right) = f"--false-{option} {cost:g}", (first, last) if missed else (last, first)
         one = f"it is the cost of deciding {wrong!r} for a row of {right!r}"
         other = f"that of deciding {right!r} for a row of {wrong!r}"
-    return (
-        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {one}, "
-        f"with --pos-label {first!r} {other}. Give one of the two."
-    )
+    means = f"with --pos-label {last!r} {one}, with --pos-label {first!r} {other}"
+    return f"--pos-label is missing, and the costs differ by class ({stated}): {means}. Give one of the two."
 
 
 def _reject_cost(reject: str, decimal: str) -> float | tuple[float, float]:
@@ -189,10 +187,9 @@ def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> N
     """Raise an error if only the sort order of two texts says which class is positive."""
     if pos_label is None and not in_order(classes):
         first, last = (name[:60] for name in classes)
-        raise UsageError(
-            f"--pos-label is missing, and the costs are read from columns: a false negative is {first!r} for a row of "
-            f"{last!r} with --pos-label {last!r}, and the other way round with --pos-label {first!r}. Give one of them."
-        )
+        means = f"a false negative is {first!r} for a row of {last!r} with --pos-label {last!r}"
+        means += f", and the other way round with --pos-label {first!r}"
+        raise UsageError(f"--pos-label is missing, and the costs are read from columns: {means}. Give one of them.")
 
 
 def _columns_of_two(given: Given) -> CostPlan:
@@ -242,15 +239,11 @@ def _cells_plan(columns: Sequence[str], prefix: str, cells: dict[tuple[str, str]
     other = [name for name in found if name.removeprefix(prefix) not in names]
     if other or not found:
         wanted = some([prefix + name for name in names], 3)
-        raise UsageError(
-            f"--row-costs {prefix!r} reads columns named by class and action, such as {wanted}; "
-            + (f"{other[0]!r} is none of them, so rename it." if other else "the table has none.")
-        )
+        way = f"{other[0]!r} is none of them, so rename it" if other else "the table has none"
+        raise UsageError(f"--row-costs {prefix!r} reads columns named by class and action, such as {wanted}; {way}.")
     if twice := [name for name in found if names.count(name.removeprefix(prefix)) > 1]:
-        raise UsageError(
-            f"--row-costs {prefix!r}: column {twice[0]!r} could be two pairs of a class and an action, because names "
-            "have a colon; rename these classes or actions."
-        )
+        what = f"column {twice[0]!r} could be two pairs of a class and an action, because names have a colon"
+        raise UsageError(f"--row-costs {prefix!r}: {what}; rename these classes or actions.")
     plan = []
     for name, number in zip(names, cells.values(), strict=True):
         if prefix + name not in found and np.isnan(number):

@@ -136,10 +136,8 @@ def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None
     for column in cells.get_columns():
         absent = column.is_nan().arg_true()
         if len(absent) > 0:
-            raise DataError(
-                f"{table.place(batch.places[absent[0]])}, column {column.name!r}: a number is missing, and this model "
-                "does not impute it; correct the row or remove it."
-            )
+            what = "a number is missing, and this model does not impute it; correct the row or remove it"
+            raise DataError(f"{table.cell(batch, absent[0], column.name)}: {what}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,10 +89,8 @@ def _cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
         raise _dates_found(table, batch, dates, unknown)
     if unknown is not None:
         name, at = unknown
-        raise DataError(
-            f"{table.place(batch.places[at])}, column {name!r}: whether the day or the month comes first in "
-            f"{batch.frame[name][at]!r} cannot be seen; {EITHER}."
-        )
+        what = f"whether the day or the month comes first in {batch.frame[name][at]!r} cannot be seen"
+        raise DataError(f"{table.cell(batch, at, name)}: {what}; {EITHER}.")
     return CellPlan(tuple(dates), first, given.missing)
 
 
@@ -161,10 +159,9 @@ def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
     for column in (X.to_series(at) for at, found in enumerate(different) if found == count):
         if count == pl.DataFrame([column.alias("value"), labels]).n_unique():
             name, values = column.name, column.to_numpy(allow_copy=True)
-            _warn(
-                f"column {name!r} agrees with the label in every row ({_shown(values[0])} for {y[0]!r}, "
-                f"{_shown(values[other])} for {y[other]!r}); if it is a copy of the label, pass --ignore {name!r}."
-            )
+            shown = ", ".join(f"{_shown(values[at])} for {y[at]!r}" for at in (0, other))
+            way = f"if it is a copy of the label, pass --ignore {name!r}"
+            _warn(f"column {name!r} agrees with the label in every row ({shown}); {way}.")
 
 
 def _suspect_constant(X: pl.DataFrame) -> None:
@@ -193,10 +190,8 @@ def _suspect_dates(name: str, values: NDArray[np.float64]) -> None:
     month, day = values // 100 % 100, values % 100
     if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
         date = str(int(values[0]))
-        _warn(
-            f"column {name!r} is read as numbers, which look like dates such as {date}; write them as in "
-            f"{date[:4]}-{date[4:6]}-{date[6:]} and pass --dates days, or pass --ignore or --categorical {name!r}."
-        )
+        way = f"{date[:4]}-{date[4:6]}-{date[6:]} and pass --dates days, or pass --ignore or --categorical {name!r}"
+        _warn(f"column {name!r} is read as numbers, which look like dates such as {date}; write them as in {way}.")
 
 
 def _suspect_times(column: pl.Series) -> None:
@@ -214,8 +209,7 @@ def _note(names: list[str], one: str, several: str) -> None:
         found = f"column {some(names)} {one}" if alone else f"columns {some(names)} {several}"
         ignore = " ".join(f"--ignore {name!r}" for name in names[:5])
         way = f"to leave {'it' if alone else 'them'} out, pass {ignore}"
-        text = f"{found}, from which a model learns nothing; {way}."
-        warnings.warn(text, Note, stacklevel=3)
+        warnings.warn(f"{found}, from which a model learns nothing; {way}.", Note, stacklevel=3)
 
 
 def _shown(value: Any) -> str:

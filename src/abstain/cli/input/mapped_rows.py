@@ -75,10 +75,8 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
     options.check(table)
     need = FIXED + PER_ROW * table.height / MB
     if need > options.memory:
-        raise UsageError(
-            f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are, more than the "
-            f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
-        )
+        fit = f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are"
+        raise UsageError(f"{fit}, more than the {options.memory:.0f} MB allowed; raise --max-memory or use fewer rows.")
     _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
     rows = ParquetRows.of(
         table, options.features(table), about["y"], present, categorical=options.categorical, keep=options.keep
@@ -87,15 +85,9 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
     if size > free:
         what = f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left"
         raise UsageError(f"{what}; set the environment variable TMPDIR to a folder with more.")
-    return TrainingTable(
-        X=rows.mapped(folder / "rows.npy"),
-        numeric=rows.numeric,
-        categorical=rows.categorical,
-        plan=replace(rows.plan, costs=costs),
-        memory=options.memory - need,
-        preprocess=rows.preprocess,
-        **about,
-    )
+    about |= {"numeric": rows.numeric, "categorical": rows.categorical, "preprocess": rows.preprocess}
+    about |= {"plan": replace(rows.plan, costs=costs), "memory": options.memory - need}
+    return TrainingTable(X=rows.mapped(folder / "rows.npy"), **about)
 
 
 @dataclass(frozen=True, eq=False)

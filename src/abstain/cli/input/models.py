@@ -59,14 +59,9 @@ class FittedModel(FittedClassifier):
         numeric = [name for name in names if kinds.get(name) == NUMBER]
         categorical = [name for name in names if kinds.get(name) in (TEXT, NAN_TEXT)]
         preprocess = pipeline[0] if pipeline is not None and is_default(pipeline) else None
-        return cls(
-            **vars(FittedClassifier.of(estimator, pos_label)),
-            numeric=numeric,
-            categorical=categorical,
-            plan=plan_of(preprocess),
-            seen=seen_of(estimator, preprocess, [*numeric, *categorical]),
-            nan_texts=[name for name in categorical if kinds[name] == NAN_TEXT],
-        )
+        found = vars(FittedClassifier.of(estimator, pos_label)) | {"numeric": numeric, "categorical": categorical}
+        found |= {"plan": plan_of(preprocess), "seen": seen_of(estimator, preprocess, [*numeric, *categorical])}
+        return cls(**found, nan_texts=[name for name in categorical if kinds[name] == NAN_TEXT])
 
     def reading(self, notation: Notation) -> Self:
         """The model for a table in this notation: its own plan, with what the options add."""
@@ -140,10 +135,9 @@ class FittedModel(FittedClassifier):
         known = {str(label): label for label in self.classes}
         for at, label in enumerate(text):
             if label not in known:
-                raise DataError(
-                    f"{table.place(batch.places[at])}, column {target!r}: {label!r} is not one of the model's classes, "
-                    f"{listed(self.classes)}; correct it or remove the row{meant(str(label), known) or '.'}"
-                )
+                what = f"{label!r} is not one of the model's classes, {listed(self.classes)}"
+                way = f"correct it or remove the row{meant(str(label), known) or '.'}"
+                raise DataError(f"{table.cell(batch, at, target)}: {what}; {way}")
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 
 
@@ -179,14 +173,12 @@ def seen_of(estimator: Any, preprocess: Any, read: Collection[str]) -> SeenColum
     own = getattr(estimator, "seen_", None)
     if own is None:
         return SeenColumns.of_categories(known)
-    return SeenColumns(own.rows, tuple(_complete(column, known) for column in own if column.name in named))
-
-
-def _complete(column: SeenColumn, known: dict[str, list[str]]) -> SeenColumn:
-    """The column with all its categories, where it has more than are counted and the preprocessing has them."""
-    if not isinstance(column, SeenCategories) or not column.rest or column.name not in known:
-        return column
-    return replace(column, counts=dict.fromkeys(known[str(column.name)], 0), rest=0)
+    columns: list[SeenColumn] = []
+    for column in (one for one in own if one.name in named):
+        # all categories, where it has more than are counted and the preprocessing has them
+        more = isinstance(column, SeenCategories) and column.rest and column.name in known
+        columns.append(replace(column, counts=dict.fromkeys(known[column.name], 0), rest=0) if more else column)
+    return SeenColumns(own.rows, tuple(columns))
 
 
 def _categories(preprocess: Any) -> dict[str, list[str]]:

@@ -203,11 +203,8 @@ def _of_two(counts: Counts, each: list[Any]) -> dict[str, Any]:
 
 def _of_classes(counts: Counts, each: list[Any]) -> dict[str, Any]:
     shares = {share: getattr(counts, values).tolist() for share, values in SHARES.items()}
-    table = [
-        {"actual": name, "decided": row[:-1], "rejected": row[-1], "novel": novel}
-        | {share: values[at] for share, values in shares.items()}
-        for at, (name, row, novel) in enumerate(each)
-    ]
+    rows = [{"actual": name, "decided": row[:-1], "rejected": row[-1], "novel": novel} for name, row, novel in each]
+    table = [row | {share: values[at] for share, values in shares.items()} for at, row in enumerate(rows)]
     return {"classes": [name for name, _, _ in each], "table": table}
 
 
@@ -226,14 +223,9 @@ def _verdict(judged: Judged) -> dict[str, Any]:
     if not judged.priced or len(np.unique(judged.y_true)) < 2:
         return {"verdict": {"sentence": IF_NEW}, "warnings": []}
     judge = judge_of(judged.y_true, judged.model.costs, **judged.about)
-    found = verdict_on(
-        "The machine",
-        judged.outcomes.cost,
-        judge.blind(np.arange(len(judged.y_true))),
-        {FORCED: judged.outcomes_of(judged.decisions.forced).cost},
-        reject_rate=judged.counts.reject_rate,
-        largest=float(judge.costs.table().max()),
-    )
+    blind, forced = judge.blind(np.arange(len(judged.y_true))), judged.outcomes_of(judged.decisions.forced).cost
+    how: dict[str, Any] = {"reject_rate": judged.counts.reject_rate, "largest": float(judge.costs.table().max())}
+    found = verdict_on("The machine", judged.outcomes.cost, blind, {FORCED: forced}, **how)
     verdict = found.facts() | {"sentence": f"{found.sentence} {IF_NEW}"}
     return {"verdict": verdict, "warnings": list(found.warnings)}
 

@@ -54,8 +54,7 @@ def cache_size(left: float, scores: int, fits: int) -> float:
     """The MB for the cache of kernel values beside so many scores of `fits` fits; an error if these do not fit."""
     size = PER_SCORE * scores / MB
     if size > left:
-        raise UsageError(
-            f"the {fits} fits that choose C and gamma take about {size:.0f} MB more, of which --max-memory leaves "
-            f"{left:.0f} MB; pass --C and --gamma, use fewer rows, or raise --max-memory."
-        )
+        what = f"the {fits} fits that choose C and gamma take about {size:.0f} MB more"
+        way = "pass --C and --gamma, use fewer rows, or raise --max-memory"
+        raise UsageError(f"{what}, of which --max-memory leaves {left:.0f} MB; {way}.")
     return max(1.0, min(LARGEST_CACHE, left - size))

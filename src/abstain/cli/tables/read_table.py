@@ -102,6 +102,10 @@ class InputTable:
         """The place of a row, for errors."""
         return f"{self.path}: {self.unit} {number}"
 
+    def cell(self, batch: Batch, at: int, name: str) -> str:
+        """The place of a row of a batch and a column, for errors."""
+        return f"{self.place(batch.places[at])}, column {name!r}"
+
     def check_has(self, names: Sequence[str], asked_by: str) -> None:
         """Raise an error if the table lacks one of the columns."""
         present = set(self.columns)

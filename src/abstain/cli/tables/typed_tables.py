@@ -149,10 +149,8 @@ def _excess(path: Path) -> str:
             if extent.texts > extent.size:
                 return f"states {extent.texts:,} texts in its part {part.filename!r}, which has {extent.size:,} bytes"
             if extent.places > max(MOST_CELLS, SPARSEST * extent.cells):
-                return (
-                    f"has cells up to row {extent.row:,} and column {extent.column:,} in its part {part.filename!r}, "
-                    f"and only {extent.cells:,} of them with content; delete what is beyond the table"
-                )
+                found = f"cells up to row {extent.row:,} and column {extent.column:,} in its part {part.filename!r}"
+                return f"has {found}, and only {extent.cells:,} of them with content; delete what is beyond the table"
     return ""
 
 

@@ -79,12 +79,8 @@ def _storage(vectors: Any) -> str:
     return type(vectors).__name__ if sparse.issparse(vectors) else "dense"
 
 
-FIELDS = {
-    "kernel": schema.Kind(lambda _: True, "a kernel", _kernel, _listed),
-    "bias": schema.FINITE,
-    "n_rows": schema.whole(1),
-    "vectors": replace(schema.one_of(("dense", *SPARSE_KINDS)), to=_storage),
-}
+FIELDS = {"kernel": schema.Kind(lambda _: True, "a kernel", _kernel, _listed), "bias": schema.FINITE}
+FIELDS |= {"n_rows": schema.whole(1), "vectors": replace(schema.one_of(("dense", *SPARSE_KINDS)), to=_storage)}
 # s rows with d features, of n in training; m machines, one per class or pair of q classes; k and e numbers in a sparse
 # matrix
 DENSE = schema.layout(vectors="f8 s d")
@@ -170,13 +166,10 @@ def csr_from(arrays: schema.Arrays, name: str, shape: tuple[int, int], kind: Any
     return matrix
 
 
-FOUND = {
-    "objective": schema.FINITE,
-    "training_risk": schema.real(0.0, 1.0),
-    "lower_bound": schema.optional(schema.real()),
-    "status": schema.one_of(("local", "inaccurate", "iteration_limit", "time_limit")),
-    "iterations": schema.whole(),
-}
+FOUND = {"objective": schema.FINITE, "training_risk": schema.real(0.0, 1.0)}
+FOUND |= {"lower_bound": schema.optional(schema.real())}
+FOUND |= {"status": schema.one_of(("local", "inaccurate", "iteration_limit", "time_limit"))}
+FOUND |= {"iterations": schema.whole()}
 ROUNDING = 1e-6  # of an objective near its lower bound
 
 

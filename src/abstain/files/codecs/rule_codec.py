@@ -80,15 +80,8 @@ def _classes(fields: Fields) -> NDArray[Any]:
     return np.array(values, dtype=dtype)
 
 
-PROOF = {
-    "objective": real(),
-    "dual_objective": real(),
-    "gap": real(0.0),
-    "violation": real(0.0),
-    "status": one_of([one.value for one in Status]),
-    "iterations": whole(),
-    "definite": FLAG,
-}
+PROOF = {"objective": real(), "dual_objective": real(), "gap": real(0.0), "violation": real(0.0)}
+PROOF |= {"status": one_of([one.value for one in Status]), "iterations": whole(), "definite": FLAG}
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
 
 

@@ -35,10 +35,9 @@ def to_json(name: str, value: Any) -> Any:
     if tag:
         return {tag: [to_json(name, one) for one in parts]}
     what = "a function" if callable(value) else f"a {type(value).__name__}"
-    raise ValueError(
-        f"{name}={value!r} is {what}, but a model file can contain only numbers, strings and this library's own "
-        f"values; give {name} in another form, or use pickle, for trusted files only."
-    )
+    allowed = "a model file can contain only numbers, strings and this library's own values"
+    way = f"give {name} in another form, or use pickle, for trusted files only"
+    raise ValueError(f"{name}={value!r} is {what}, but {allowed}; {way}.")
 
 
 def from_json(value: Any) -> Any:

@@ -78,11 +78,8 @@ class Inputs:
         if not self.apart:
             X = np.column_stack(cells).astype(np.float64)
             return tables.frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
-        feeds = {
-            name: _fed(column, kind)
-            for name, kind, column in zip(self.inputs, self.kinds, cells, strict=True)
-            if kind is not None
-        }
+        read = [one for one in zip(self.inputs, self.kinds, cells, strict=True) if one[1] is not None]
+        feeds = {name: _fed(column, kind) for name, kind, column in read}
         if self.framed:  # a missing text stays what it is
             return tables.frame(dict(zip(self.names, cells, strict=True))), feeds
         X = np.empty((count, len(cells)), dtype=object)
@@ -91,7 +88,7 @@ class Inputs:
         return X, feeds
 
 
-def _fed(column: NDArray[Any], kind: str) -> NDArray[Any]:
+def _fed(column: NDArray[Any], kind: str | None) -> NDArray[Any]:
     if kind == NUMBER:
         return column.astype(np.float64)[:, np.newaxis]
     texts = ["" if not isinstance(one, str) else one for one in column.tolist()]
@@ -171,10 +168,9 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
         alike = _same_p_values(guard, _read(chain, rows), p_value) & (novel == (p_value <= guard.rate))
     agree = ((label == expected) & (rejected == handed_on) | _tied(rule, score)) & alike
     if not (apart <= slack).all() or not agree.all():
-        raise RuntimeError(
-            f"the results of onnxruntime {onnxruntime.__version__} differ from Python's: scores by up to "
-            f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions; no graph is returned."
-        )
+        what = f"the results of onnxruntime {onnxruntime.__version__} differ from Python's"
+        found = f"scores by up to {apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions"
+        raise RuntimeError(f"{what}: {found}; no graph is returned.")
 
 
 def _read(chain: Chain, rows: Any) -> Any:

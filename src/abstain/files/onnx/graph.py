@@ -84,11 +84,8 @@ class Value:
         names = [f"{INNER}{part}" for part in ("sum", "column", "entries", "difference", "distance", "total")]
         before, x, s, difference, distance, total = names
         infos = [helper.make_tensor_value_info(name, KINDS["f"], None) for name in (before, x, s, total)]
-        nodes = [
-            helper.make_node("Sub", [x, s], [difference]),
-            helper.make_node("Abs", [difference], [distance]),
-            helper.make_node("Add", [before, distance], [total]),
-        ]
+        steps = ("Sub", [x, s], difference), ("Abs", [difference], distance), ("Add", [before, distance], total)
+        nodes = [helper.make_node(operation, given, [made]) for operation, given, made in steps]
         body = helper.make_graph(nodes, "abstain_distances", infos[:3], infos[3:])
         start = self.columns([0]) * 0.0 + np.zeros((1, len(vectors)))
         apart = self.apply("Unsqueeze", np.array([2]))

@@ -49,10 +49,8 @@ def decision_nodes(rule: Rule, score: Value, withheld: Value | None = None) -> t
     Rows that are `withheld`, because they are novel or Python would refuse them, are rejected, whatever their score.
     """
     if isinstance(rule.decider, PerRow):
-        raise ValueError(  # noqa: TRY004 (a fitted machine without costs)
-            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without "
-            "costs; state costs and fit again."
-        )
+        what = "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without"
+        raise ValueError(f"{what} costs; state costs and fit again.")  # noqa: TRY004 (a fitted machine without costs)
     kind, labels = _typed(_names(rule))
     if type(rule.decider) not in _PLACES:
         raise ValueError(f"decisions by a {type(rule.decider).__name__} have no ONNX graph; use abstain.save.")
@@ -228,11 +226,9 @@ def check_encoders(before: list[Any], detector: Any) -> None:
     for known, fewer in zip(_encoders(before), _encoders(split(detector)[0]), strict=False):
         lists = [repr([column.tolist() for column in one.categories_]) for one in (known, fewer)]
         if fewer.handle_unknown == "error" and lists[0] != lists[1]:
-            raise ValueError(
-                f"the {type(fewer).__name__} of the detector of novel rows was fitted to fewer rows and does not know "
-                "all categories of the classifier's, which has no ONNX graph; use handle_unknown='ignore' (of an "
-                "OrdinalEncoder 'use_encoded_value'), or list the categories."
-            )
+            what = f"the {type(fewer).__name__} of the detector of novel rows was fitted to fewer rows and does not"
+            way = "use handle_unknown='ignore' (of an OrdinalEncoder 'use_encoded_value'), or list the categories"
+            raise ValueError(f"{what} know all categories of the classifier's, which has no ONNX graph; {way}.")
 
 
 def _encoders(steps: list[Any]) -> list[Any]:

@@ -77,10 +77,8 @@ class Scoring:
         by_rest = len(classifier.classes_) > 2 and classifier.solver == "liblinear"
         asked = getattr(classifier, "multi_class", None) in ("ovr", "multinomial")
         if method == "predict_proba" and (by_rest or asked):
-            raise ValueError(
-                "the probabilities of a LogisticRegression with multi_class or with solver='liblinear' for several "
-                "classes have no ONNX graph; leave both at their defaults."
-            )
+            what = "the probabilities of a LogisticRegression with multi_class or with solver='liblinear' for several"
+            raise ValueError(f"{what} classes have no ONNX graph; leave both at their defaults.")
         coef, biases = (np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_))
         return cls(coef, biases, np.zeros(coef.shape[1]), is_probability=method == "predict_proba")
 

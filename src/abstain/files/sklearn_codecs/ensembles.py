@@ -118,16 +118,16 @@ def calibrated_attributes(calibrated: Any, fields: Fields, arrays: Arrays, _: in
     refuse(any(not array.ndim for array in joined.values()), "the classifiers of its folds have an array without axes.")
     if len(joined.get("sizes", ())) > MOST_TREES:
         raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
-    own, curves_of = beside(arrays, FOLD), _sigmoids if calibrated.method == "sigmoid" else _monotone
-    specs = SIGMOID if calibrated.method == "sigmoid" else ISOTONIC
+    own = beside(arrays, FOLD)
+    specs, curves_of = (SIGMOID, _sigmoids) if calibrated.method == "sigmoid" else (ISOTONIC, _monotone)
     fitting(own, specs, "calibration", {"f": len(states), "m": m})
-    curves = curves_of(own)
     for state, part in zip(states, _apart(fields.inner("lengths"), joined, len(states)), strict=True):
         inner = Fields(state, "classifier")
         found.append(classifier_from(inner.take("kind", one_of(INSIDE)), INSIDE, inner, part, classes))
     if any(one.classes_.tolist() != classes.tolist() for one in found):
         raise ModelFileError("the classes of its classifiers differ from those of its rule.")
     fitted = [FrozenEstimator(one) for one in found] if frozen else found
+    curves = curves_of(own)
     pairs = [
         _CalibratedClassifier(one, curves[at * m : (at + 1) * m], method=calibrated.method, classes=classes)
         for at, one in enumerate(fitted)

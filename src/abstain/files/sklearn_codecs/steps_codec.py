@@ -150,10 +150,8 @@ class Columns:
     def check(self, step: Any) -> None:
         """Raise an error if a step was fitted to other columns."""
         if Columns.read_by(step).state != self.state:
-            raise ValueError(
-                f"estimator has a {type(step).__name__} that was not fitted to the {self.count} columns that it gets "
-                "here, or not under their names; fit the whole Pipeline again."
-            )
+            what = f"estimator has a {type(step).__name__} that was not fitted to the {self.count} columns that it gets"
+            raise ValueError(f"{what} here, or not under their names; fit the whole Pipeline again.")
 
     def check_match(self, last: Any, *, named: bool = True) -> None:
         """Raise an error if these are not the columns of an estimator that follows, which may not have named them."""

@@ -78,8 +78,11 @@ def refuse_settings(classifier: Any, *names: str) -> None:
 
 def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
     """Check the arrays of `SPLITS`, whose dtypes and shapes fit; return the depth of every node, 0 for a root."""
-    starts = _checked_starts(arrays["sizes"], len(arrays["left"]))
-    sizes = arrays["sizes"]
+    sizes, n_nodes = arrays["sizes"], len(arrays["left"])
+    refuse(not 1 <= len(sizes) <= MOST_TREES, f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
+    if ((sizes < 1) | (sizes > n_nodes)).any() or sizes.sum() != n_nodes:
+        raise ModelFileError("the sizes of its trees do not add up to the number of its nodes.")
+    starts = np.cumsum(sizes) - sizes
     root, last = np.repeat(starts, sizes), np.repeat(sizes, sizes)
     left, right, inner = arrays["left"], arrays["right"], arrays["left"] != LEAF
     own = np.arange(len(left)) - root
@@ -98,13 +101,6 @@ def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
     parent = np.arange(len(left))
     parent[below_left] = parent[below_right] = above
     return _depth(parent)
-
-
-def _checked_starts(sizes: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    refuse(not 1 <= len(sizes) <= MOST_TREES, f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
-    if ((sizes < 1) | (sizes > n_nodes)).any() or sizes.sum() != n_nodes:
-        raise ModelFileError("the sizes of its trees do not add up to the number of its nodes.")
-    return np.cumsum(sizes) - sizes
 
 
 def _check_nodes(arrays: Arrays, inner: NDArray[np.bool_], n_features: int) -> None:
