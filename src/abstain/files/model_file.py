@@ -62,9 +62,8 @@ def write_model(estimator: Any, file: IO[bytes]) -> None:
     try:
         state, arrays = parts(estimator)
     except ModelFileError as error:
-        raise ValueError(
-            f"the parameters of estimator were changed after it was fitted: {error} Fit it again before saving."
-        ) from error
+        what = "the parameters of estimator were changed after it was fitted"
+        raise ValueError(f"{what}: {error} Fit it again before saving.") from error
     declared, members = packed(arrays)
     manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}
     write_members(file, manifest_members(manifest) | members)

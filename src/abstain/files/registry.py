@@ -198,9 +198,8 @@ def _rejector(fields: Fields, arrays: Arrays, *_: Any) -> ThresholdRejector:
     classifier, cuts = _inside(REJECTOR, fields, arrays, lambda n: (0, 3) if n == 2 else (0, n))
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not fields.maybe("tuned_score", bool):
-        raise ModelFileError(
-            "its thresholds are on the score of a search before its cuts were tuned; fit and save it again."
-        )
+        what = "its thresholds are on the score of a search before its cuts were tuned"
+        raise ModelFileError(f"{what}; fit and save it again.")
     given = inside(classifier) if sigmoid else classifier
     estimator = ThresholdRejector(given if is_prefit(parameters.get("cv")) else clone(given), **parameters)
     estimator._validate_params()

@@ -185,9 +185,8 @@ def experiments(folder: Path) -> dict[str, Path]:
     """The experiments of the checkout that contains `folder`: the folders of experiments/ with a run.py."""
     roots = [root for root in (folder, *folder.parents) if _is_checkout(root)]
     if not roots:
-        raise UsageError(
-            "reproduce needs a checkout of the repository, and this folder is not in one; clone it and run this there."
-        )
+        what = "reproduce needs a checkout of the repository, and this folder is not in one"
+        raise UsageError(f"{what}; clone it and run this there.")
     return {script.parent.name: script for script in sorted((roots[0] / "experiments").glob("*/run.py"))}
 
 

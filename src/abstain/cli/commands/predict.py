@@ -71,9 +71,8 @@ def predict(model: FittedModel, given: Given) -> dict[str, Any]:
                     columns = columns | {"sentence": told.tolist()}
                 added = [pl.Series(given.prefix + name, values) for name, values in columns.items()]
                 if taken := [column.name for column in added if column.name in table.columns]:
-                    raise DataError(
-                        f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
-                    )
+                    what = f"{data} already has a column {taken[0]!r}, which predict adds"
+                    raise DataError(f"{what}; rename it, or pass --prefix.")
                 write(batch.frame.with_columns(added))
                 rows += batch.frame.height
                 rejected += int(decided.rejected.sum())

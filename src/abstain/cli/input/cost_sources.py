@@ -190,10 +190,8 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
     marks = columns.index(REJECTS) if REJECTS in columns[1:] and REJECTS not in classes else None
     costs = [name for at, name in enumerate(columns) if at not in (0, marks)]
     if set(costs) != set(classes):
-        wanted, found = some(classes, len(classes)), some(costs) or "none"
-        raise DataError(
-            f"{path}: line 1 must name a column of costs for each class, {wanted}, as in {EXAMPLE}; it names {found}."
-        )
+        wanted = f"{some(classes, len(classes))}, as in {EXAMPLE}; it names {some(costs) or 'none'}"
+        raise DataError(f"{path}: line 1 must name a column of costs for each class, {wanted}.")
     names = [str(row[0] or "").strip() for row in rows]
     if twice := [name for at, name in enumerate(names) if name in names[:at] or not name]:
         raise DataError(f"{path}: column {columns[0]!r} must name each action once, and it has {twice[0]!r} again.")

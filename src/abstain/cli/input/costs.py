@@ -134,9 +134,8 @@ def _stated(given: Given, classes: tuple[str, ...]) -> tuple[dict[str, dict[str,
     if given.stated("false_positive", "false_negative"):
         raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
     if own is not None and reject is not None:
-        raise UsageError(
-            f"--reject and the column {REJECT!r} of {given.cost_matrix} both give this cost; leave one of them out."
-        )
+        both = f"--reject and the column {REJECT!r} of {given.cost_matrix}"
+        raise UsageError(f"{both} both give this cost; leave one of them out.")
     return errors, reject if own is None else own
 
 

@@ -78,9 +78,8 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
         fit = f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are"
         raise UsageError(f"{fit}, more than the {options.memory:.0f} MB allowed; raise --max-memory or use fewer rows.")
     _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
-    rows = ParquetRows.of(
-        table, options.features(table), about["y"], present, categorical=options.categorical, keep=options.keep
-    )
+    names, kept = options.features(table), options.keep
+    rows = ParquetRows.of(table, names, about["y"], present, categorical=options.categorical, keep=kept)
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
         what = f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left"

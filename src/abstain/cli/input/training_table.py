@@ -153,9 +153,8 @@ class TableOptions:
         if table.is_review:
             what = f"{table.path} is a review file, whose rows are harder than others and have columns of the model"
             raise DataError(f"{what}; name the training table, and this file after --also.")
-        self.categorical, self.ignore, self.keep = (
-            _each(names, table.columns) for names in (given.categorical, given.ignore, given.keep)
-        )
+        stated = given.categorical, given.ignore, given.keep
+        self.categorical, self.ignore, self.keep = (_each(names, table.columns) for names in stated)
         named = {"--target": self.own[:1], "--categorical": self.categorical, "--ignore": self.ignore}
         named |= {"--keep": self.keep, "--groups": self.own[1:], "a column of costs": priced}
         for option, names in named.items():

@@ -55,9 +55,8 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
     except FileExistsError as error:
         raise UsageError(f"{path} appeared while the command ran; pass --force to replace it.") from error
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({error.strerror or error}); free some disk space or use another name."
-        ) from error
+        what = f"{path} cannot be written ({error.strerror or error})"
+        raise UsageError(f"{what}; free some disk space or use another name.") from error
 
 
 def write_csv(

@@ -117,8 +117,8 @@ class _Recoded(io.RawIOBase):
             raise DataError(f"{self._path}: line {line} cannot be read as {self._encoding}; {way}.") from error
 
 
+MARK = codecs.BOM_UTF8
 CHUNK = 1 << 20  # bytes of a block; the csv module is slower on larger ones
-MARK = b"\xef\xbb\xbf"  # the byte-order mark
 LONGEST = 16 << 20  # bytes of one record; a longer one means that the file is not a table
 
 

@@ -89,9 +89,8 @@ class InputTable:
     def __post_init__(self) -> None:
         for name in self.columns:
             if name == "*" or (name.startswith("^") and name.endswith("$")):
-                raise DataError(
-                    f"{self.path} names a column {name!r}, which polars reads as a pattern for other names; rename it."
-                )
+                what = f"{self.path} names a column {name!r}, which polars reads as a pattern for other names"
+                raise DataError(f"{what}; rename it.")
 
     @property
     def is_review(self) -> bool:

@@ -68,9 +68,8 @@ def svc_from(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, *_
         costs = {"largest": fields.maybe("largest_row_cost", FINITE)}
     else:
         costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(
-        estimator, classes, costs.get("largest"), spread=fields.maybe("spread", bool, default=False)
-    )
+    spread = fields.maybe("spread", bool, default=False)
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=spread)
     n_knots, q = costs.get("n_knots", max(loss.n_knots for loss in losses)), len(classes)
     # a knot for each tangent of a row: at its cuts, and spread between them
     most = 2 if rule.labels.sides else len(rule.answers) + COUNT

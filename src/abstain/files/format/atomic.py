@@ -28,10 +28,9 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
         Whether an existing file may be replaced. If not, it is a FileExistsError, also where the file appeared while
         the new one was being written.
     """
-    try:
+    old: os.stat_result | None = None
+    with suppress(FileNotFoundError):
         old = os.stat(path)  # noqa: PTH116 (it follows links, also those in /dev)
-    except FileNotFoundError:
-        old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
         if stat.S_ISDIR(old.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
