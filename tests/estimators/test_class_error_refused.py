@@ -1,5 +1,6 @@
 """Promises per class: what would be ignored is refused."""
 
+
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator

@@ -1,5 +1,6 @@
 """The pages of the judgements: sentences and tables that follow from made-up results."""
 
+
 import numpy as np
 import pytest
 
