@@ -1,8 +1,10 @@
-"""Compare two builds of the native core in one run: CPU time of fits, in turn, and the ratio of the best times.
+"""Compare two builds in one run: CPU time of fits, in turn, and the ratio of the best times.
 
-    $ python benchmarks/two_builds.py BEFORE.so AFTER.so [--rounds 7] [--instruction-set x86-64-v3]
+    $ python benchmarks/two_builds.py BEFORE AFTER [--rounds 7] [--instruction-set x86-64-v3] [--whole]
 
-The two are `_native*.so` files of two commits, loaded by one process each with the same Python code around them.
+The two are `_native*.so` files of two commits, loaded by one process each with the same Python code around them; or two
+folders that have the whole package, such as the `src` of two checkouts with their `_native*.so` in it. With ``--whole``
+come the fits of small.py, all cells of shapes.py and the guards of guard.py.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 
 def load(path: str) -> Any:
-    """Load a build as `abstain._native`, before anything else imports it."""
+    """Load a build as `abstain._native`, or its folder's package, before anything else imports it."""
+    if os.path.isdir(path):  # noqa: PTH112 (the argument may be a file)
+        sys.path.insert(0, path)
+        return importlib.import_module("abstain._native")
     spec = importlib.util.spec_from_file_location("abstain._native", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path} is not an extension module; give the path of a _native*.so")
@@ -81,25 +86,56 @@ def workloads() -> dict[str, Callable[[], Any]]:
     }
 
 
-def serve(path: str, instruction_set: str) -> None:
+def whole() -> dict[str, Callable[[], Any]]:
+    """The fits of other scripts of this folder, by name."""
+    import guard
+    import shapes
+    import small
+
+    def fit(make: Callable[[], Any], made: Callable[[], tuple[Any, Any]]) -> Callable[[], Any]:
+        made = cache(made)
+        return lambda: make().fit(*made())
+
+    found = {f"small: {case.name}": fit(case.ours, case.data) for case in small.CASES}
+    for cell in shapes.cells():
+        found[f"map: {cell.row}, {cell.column}"] = fit(lambda cell=cell: cell.machines()[1], cell.data)
+    for case in guard.cases(**{name: guard.TRIAL[name] for name in ("rows", "test_rows", "large_rows")}):
+        make = partial(lambda made: guard.NoveltyRejector(made(), random_state=0), case.make)
+        found[f"guard: {case.name}"] = fit(make, partial(lambda X, y: (X, y), case.X, case.y))
+    return found
+
+
+SHORT = 0.05  # seconds of fits to choose the best of, at least
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    """The best CPU seconds of some runs."""
+    times: list[float] = []
+    while sum(times) < SHORT:
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+def serve(path: str, instruction_set: str, *, more: bool) -> None:
     """Run the workloads whose names arrive, one per line, and answer with their CPU seconds."""
     native = load(path)
     warnings.simplefilter("ignore")
     if instruction_set and hasattr(native, "use_instruction_set"):
         native.use_instruction_set(instruction_set)
-    todo = workloads()
+    todo = workloads() | (whole() if more else {})
     print(json.dumps(list(todo)), flush=True)
     for line in sys.stdin:
-        begun = time.process_time()
-        todo[line.strip()]()
-        print(time.process_time() - begun, flush=True)
+        print(seconds_of(todo[line.strip()]), flush=True)
 
 
 class Build:
     """A process with one of the two builds."""
 
-    def __init__(self, path: str, instruction_set: str) -> None:
+    def __init__(self, path: str, instruction_set: str, *, more: bool) -> None:
         command = [sys.executable, __file__, "--serve", path, "--instruction-set", instruction_set]
+        command += ["--whole"] * more
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | threads
@@ -123,20 +159,21 @@ class Build:
 def main() -> None:
     """Print a table of the best times and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("builds", nargs="*", help="the two files, before and after")
+    parser.add_argument("builds", nargs="*", help="two files or folders, before and after")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="workloads whose name contains this")
     parser.add_argument(
         "--instruction-set", default="", help="one of _native.instruction_sets(); ignored by builds that cannot choose"
     )
+    parser.add_argument("--whole", action="store_true", help="also the fits of small.py, shapes.py and guard.py")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        serve(given.serve, given.instruction_set)
+        serve(given.serve, given.instruction_set, more=given.whole)
         return
     if len(given.builds) != 2:
-        parser.error("give two files, before and after")
-    before, after = (Build(path, given.instruction_set) for path in given.builds)
+        parser.error("give two builds, before and after")
+    before, after = (Build(path, given.instruction_set, more=given.whole) for path in given.builds)
     print("| fit | before (ms) | after (ms) | ratio |\n|---|---|---|---|")
     for name in before.names:
         if given.only not in name:

@@ -9,7 +9,7 @@ import subprocess
 import openpyxl
 import pytest
 
-from cli.reviewing import filled, predicted, truths
+from cli.reviewing import filled, line, predicted, rows_of, truths
 from cli.running import run, said, write_table
 
 OFFICE = shutil.which("soffice")
@@ -193,3 +193,29 @@ def test_a_formula_in_a_category_stays_what_it_was(tmp_path):
         found.append(audited(tmp_path / "m", filled(path, truths(tmp_path / "t.csv"))))
     assert found[0] == found[1]
     assert found[0]["not_used"] == {}
+
+
+def test_classes_that_are_numbers_may_be_written_with_decimals(tmp_path):
+    """As the program of a reviewer may write them; another number is no class."""
+    training, batch = (write_table(tmp_path / f"{at}.csv", seed=at, labels=("0", "1")) for at in (1, 2))
+    options = ("--target", "answer", "--reject", 0.3, "--C", 10, "--gamma", 0.5)
+    assert run("fit", training, *options, "-o", tmp_path / "m").exit_code == 0
+    path, truth = predicted(tmp_path, tmp_path / "m", batch, "--audit", 40, name="r.csv"), truths(batch)
+    plain = audited(tmp_path / "m", filled(path, truth))
+    assert audited(tmp_path / "m", filled(path, lambda row: f"{truth(row)}.0")) == plain
+    refused = run("audit", tmp_path / "m", filled(path, lambda row: f"{truth(row)}.5"))
+    assert (refused.exit_code, "is not a class of the model" in said(refused)) == (3, True)
+
+
+@pytest.mark.parametrize(("name", "unsure"), [("unsure", 0), ("no", 1)])
+def test_a_class_may_be_called_unsure(tmp_path, name, unsure):
+    training, batch = (write_table(tmp_path / f"{at}.csv", seed=at, labels=(name, "yes")) for at in (1, 2))
+    options = ("--target", "answer", "--reject", 0.3, "--C", 10, "--gamma", 0.5)
+    assert run("fit", training, *options, "-o", tmp_path / "m").exit_code == 0
+    path = predicted(tmp_path, tmp_path / "m", batch, "--audit", 10, name="r.csv")
+    facts = audited(tmp_path / "m", filled(path, lambda row: "unsure" if line(row) % 2 else "yes"))
+    assert facts["unsure"] == unsure * sum(line(row) % 2 for row in rows_of(path))
+    decided = list(csv.DictReader(io.StringIO((tmp_path / "answers.csv").read_text(encoding="utf-8"))))
+    answered = [row for row in rows_of(path) if decided[line(row)]["rejected"] == "false"]
+    judged = [row for row in answered if name == "unsure" or line(row) % 2 == 0]
+    assert facts["error_among_the_answers"]["rows"] == len(judged)

@@ -157,9 +157,12 @@ def _cells(table: Table) -> list[Counts]:
 
 
 def _shares(table: Table, p: NDArray[np.float64], least: NDArray[np.float64]) -> Tested:
-    t, at = float(p.min()), int(np.argmin(p.min(axis=0)))
+    t = float(p.min())
     p_value = float(min(1.0, t * (np.count_nonzero(least <= t) + 2 * table.hidden)))
     here, before = table.here / table.here.sum(), table.before / table.before.sum()
+    # the most significant one; of those too small to tell apart, the one that has moved most
+    moved = np.abs(here - before)[: table.tested]
+    at = int(np.lexsort((-moved, p.min(axis=0)))[0])
     difference = float(np.abs(here - before).sum() / 2)
     return Tested(difference, p_value, min(float(least.min()), p_value), at, float(here[at]), float(before[at]))
 

@@ -86,7 +86,6 @@ def test_a_column_that_must_be_corrected_is_left_out(tmp_path):
     [
         ("a,answer\n1,no\n2,no\n3,no\n", "contains only one class, 'no'; two are needed"),
         ("a,answer\n", "is not followed by any rows"),
-        ("a,answer\n1,x\n2,x\n3,y\n4,y\n5,z\n6,x\n", "1 row of class 'z', fewer than the 5 folds"),
     ],
 )
 def test_what_no_option_mends_is_an_error(tmp_path, rows, words):
@@ -111,11 +110,36 @@ def test_a_guessed_target_is_called_a_guess(tmp_path):
 
 
 def test_all_problems_of_a_table_that_no_option_corrects_are_listed(tmp_path):
-    rows = "".join(f"{at},0{at % 3},{'xy'[at % 2] if at < 39 else 'z'}\n" for at in range(40))
-    (tmp_path / "t.csv").write_text(f"a,zip,answer\n{rows}", encoding="utf-8")
+    rows = "".join(f",{'xy'[at % 2]}\n" for at in range(40))
+    (tmp_path / "t.csv").write_text(f"nothing,answer\n{rows}", encoding="utf-8")
     result = run("check", tmp_path / "t.csv", "--target", "answer")
     assert result.exit_code == 3
-    assert [line[:2] for line in result.stdout.splitlines()[1:]] == ["1.", "2."], result.output
-    assert "leading zeros" in result.stdout
-    assert "1 row of class 'z'" in result.stdout.splitlines()[-1]
-    assert said(result).count("class 'z'") == 1
+    assert [line[:2] for line in result.stdout.splitlines()[1:]] == ["1.", "2.", "3."], result.output
+    assert "column 'nothing' is empty" in result.stdout
+    assert "needs at least one feature" in result.stdout.splitlines()[-1]
+    assert said(result).count("at least one feature") == 1
+
+
+@pytest.mark.parametrize("labels", ["xyyyxz", "xyyyyy"])
+def test_too_few_rows_for_a_search_leave_C_and_gamma(tmp_path, monkeypatch, labels):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{at},{(7 * at) % 5},{label}\n" for at, label in enumerate(labels))
+    (tmp_path / "t.csv").write_text(f"a,b,answer\n{rows}", encoding="utf-8")
+    found = json.loads(run("check", "t.csv", "--target", "answer", "--json").stdout)
+    words = shlex.split(found["command"])[1:]
+    assert "--C 1 --gamma 0.5" in found["command"]
+    assert run(*words).exit_code == 0
+    without = [word for word in words if word not in {"--C", "1", "--gamma", "0.5"}]
+    assert run(*without, "--force").exit_code == 3  # control
+
+
+@pytest.mark.parametrize("commas", [1, 3])
+def test_of_two_decimal_signs_the_one_of_more_columns_is_advised(tmp_path, commas):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=[*"abcd"]).round(3).astype(str)
+    for column in table.columns[:commas]:
+        table[column] = table[column].str.replace(".", ",")
+    table.assign(answer=["x", "y"] * 30).to_csv(tmp_path / "t.csv", index=False, sep=";")
+    command = json.loads(run("check", tmp_path / "t.csv", "--json").stdout)["command"]
+    assert ("--decimal ," in command) == (commas == 3)
+    assert [column for column in "abcd" if f"--ignore {column}" in command] == (["d"] if commas == 3 else ["a"])

@@ -9,7 +9,7 @@ import shlex
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from abstain.cli.input.costs import check_reject_label
 from abstain.cli.input.mapped_rows import training_rows
 from abstain.cli.input.reviewed import with_verdicts
 from abstain.cli.input.training_table import TableOptions, TrainingTable, read_training
-from abstain.cli.options import OPTIONS, TEXTS, Given, option_name
+from abstain.cli.options import FLOAT, OPTIONS, TEXTS, Given, option_name
 from abstain.cli.output.printing import print_json, print_judged, rates_of, warn_all
 from abstain.cli.output.reports import write_comparison
 from abstain.cli.output.tables import check_free, writing
@@ -166,7 +166,8 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
 
 
 MOST = 200  # options
-_WRITTEN = r"(--[a-z-]+)(?: ('[^']*'|\"[^\"]*\"|[\w.-]*\w|,))?"
+NOTATION = ("decimal", "thousands")
+_WRITTEN = r"(--[A-Za-z-]+)(?: ('[^']*'|\"[^\"]*\"|[\w.-]*\w|,))?"
 _OPTION, _ADVICE = re.compile(_WRITTEN), re.compile(rf"(?:pass|leave them out with) (?:{_WRITTEN} ?)+")
 _COLUMN = re.compile(r"column ('[^']*'|\"[^\"]*\")")
 LIKELY = ("class", "target", "label", "y", "outcome", "diagnosis", "status", "answer")
@@ -176,7 +177,9 @@ def run_check(given: Given) -> None:
     """Run the command."""
     guessed = given.target is None
     given = given.but(target=_target(given)) if guessed else given
-    table, said, added = _followed(given)
+    # the sign that some columns have may be the other one: what leaves out fewer columns is advised
+    ways = [_followed(given), *(_followed(given, refused) for refused in (NOTATION,))]
+    table, said, added = min(ways, key=lambda way: (way[0] is None, way[2].count("--ignore")))
     numbered = "\n".join(f"{at}. {one_line(text)}" for at, text in enumerate(said, 1))
     counts: dict[str, Any] = {"target": given.target, "guessed": guessed}
     if table is None:
@@ -201,23 +204,25 @@ def run_check(given: Given) -> None:
     print(f"\nThis command works; state your own costs:\n  {one_line(shlex.join(words))}")
 
 
-def _followed(given: Given) -> tuple[TrainingTable | None, list[str], list[str]]:
+def _followed(given: Given, refused: Collection[str] = ()) -> tuple[TrainingTable | None, list[str], list[str]]:
     """Return the table as the advice of its errors and warnings leads to it, what they said, and the options.
 
-    The table is None if no option is the way out; the last error is then the last of what was said.
+    The table is None if no option is the way out; the last error is then the last of what was said. Columns that need
+    one of the `refused` options are left out.
     """
     said, added = list[str](), list[str]()
     for _ in range(MOST):
         table, texts = _read(given)
         new = [text for text in texts if text not in said]
-        said, steps = said + new, [step for text in new for step in _advised(text, given)]
+        said, steps = said + new, [step for text in new for step in _advised(text, given, refused)]
         if table is not None and not steps:
             return table, said, added
         if not steps:
             return None, [*(text for text in said if text != texts[-1]), texts[-1]], added
         for name, value in steps:
             kind, before = OPTIONS[name][0], getattr(given, name)
-            given = given.but(**{name: [*(before or []), value] if kind == TEXTS else value or True})
+            as_given = float(value) if value and kind == FLOAT else value or True
+            given = given.but(**{name: [*(before or []), value] if kind == TEXTS else as_given})
             added += [option_name(name), *([] if value is None else [value])]
     return None, said, added
 
@@ -231,20 +236,21 @@ def _read(given: Given) -> tuple[TrainingTable | None, list[str]]:
             found = read_training(given.data, TableOptions(given))
             if repeated := len(found.y) - found.X.with_columns(y=found.y.astype(str)).unique().height:
                 texts.append(f"{repeated} rows repeat others; if these are the same cases, remove them.")
-            folds_for(found, 0, "C and gamma")
+            if given.C is None or given.gamma is None:
+                folds_for(found, 0, "C and gamma", f", or pass --C 1 --gamma {1 / max(1, found.X.width):.4g}")
             table = found
         except DataError as error:
             texts.append(in_options(str(error)))
     return table, [str(one.message) for one in caught if issubclass(one.category, UserWarning)] + texts
 
 
-def _advised(text: str, given: Given) -> list[tuple[str, str | None]]:
+def _advised(text: str, given: Given, refused: Collection[str]) -> list[tuple[str, str | None]]:
     """Return the options that a sentence advises; those that leave out the column if it needs a correction."""
     found, column, steps = _ADVICE.search(text), _COLUMN.search(text), list[tuple[str, str | None]]()
     for option, value in _OPTION.findall(found[0]) if found else ():
         name = option[2:].replace("-", "_")
         kind, default, _ = OPTIONS[name]
-        if kind != TEXTS and getattr(given, name) != default:  # stated before, for another column
+        if name in refused or (kind != TEXTS and getattr(given, name) != default):  # stated before, for another column
             steps.clear()
             break
         steps.append((name, None if kind is bool else value.strip("'\"")))

@@ -8,6 +8,7 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from abstain.cli.input.columns import features, labels
 from abstain.cli.input.cost_sources import named_columns, row_costs_of
 from abstain.cli.input.deciding import Deciding
 from abstain.cli.input.training_table import TableOptions, TrainingTable
-from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.notation import Notation, number_of
 from abstain.cli.tables.read_table import REVIEW, Batch, InputTable, opened
 from abstain.review.audit import NONE, Case
 from abstain.review.codes import recognised, unchanged
@@ -58,13 +59,15 @@ def read_verdicts(table: InputTable, classes: Any) -> tuple[Batch, NDArray[np.in
     batch = whole.only(~whole.frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy())
     known = dict.fromkeys([*map(str, classes), UNSURE, ""], NONE) | {str(name): at for at, name in enumerate(classes)}
     folded = {name.strip().casefold(): name for name in known}
+    numbers = {number: name for name in known if isfinite(number := number_of(name))}  # 1 may be written as 1.0
     said = [text or "" for text in labels(table, batch, VERDICT)]
     said = [text if text in known else folded.get(text.strip().casefold(), text.strip()) for text in said]
+    said = [text if text in known else numbers.get(number_of(text), text) for text in said]
     for text, place in zip(said, batch.places, strict=True):
         if text not in known:
             way = meant(text, [*known][:-1]) or f"; choose one of {listed([*known][:-1])}."
             raise DataError(f"{table.place(place)}, column {VERDICT!r}: {text!r} is not a class of the model{way}")
-    return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE)
+    return batch, np.array([known[text] for text in said], dtype=np.intp), said.count(UNSURE) * (known[UNSURE] == NONE)
 
 
 @dataclass(frozen=True, eq=False)
