@@ -13,7 +13,7 @@ LINE += "features machines dual solvers rules estimators candidates preprocessin
 LINE += "review plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too
-LINE = "exit_codes progress tables options help input training output commands main entry_point"
+LINE = "exit_codes progress tables options input training output commands main entry_point"
 COMMAND_LINE = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 ENTRIES = (PACKAGE / "__init__.py", PACKAGE / "__main__.py")

@@ -1,1 +1,1 @@
-"""The command line: `main` declares the sub-commands, and each is run by its file in `commands/`."""
+"""The command line: `main` declares the sub-commands, and each is run by a file in `commands/`."""

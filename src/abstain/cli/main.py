@@ -1,6 +1,6 @@
-"""The command `abstain` and its sub-commands, each in its own file; their help, the essential options first.
+"""The command `abstain` and its sub-commands, with their help, the essential options first.
 
-Only typer is imported here and at the top of those files, so that help and completion work without loading NumPy.
+Only typer is imported here: the files that run commands are imported when they do, so that help and completion work without loading NumPy.
 """
 
 import inspect

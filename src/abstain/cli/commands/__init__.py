@@ -1,1 +1,1 @@
-"""The table of all options, and one file per sub-command with what it does."""
+"""What each command does: `demo` needs no table, `fit` reads one to train on, `predict` a model."""
