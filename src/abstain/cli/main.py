@@ -1,6 +1,7 @@
 """The command `abstain` and its sub-commands, with their help, the essential options first.
 
-Only typer is imported here: the files that run commands are imported when they do, so that help and completion work without loading NumPy.
+Only typer is imported here. The files that run commands are imported when they do, so that help and completion work
+without loading NumPy.
 """
 
 import inspect
