@@ -174,8 +174,9 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
         raise ModelFileError("its trees have probabilities that do not lie between 0 and 1, or weights of 0.")
     refuse(((seeds < 0) | (seeds >= 2**32)).any(), "its trees have a random_state that is not possible.")
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
-    shared_fit = {"n_features_in_": n_features, "n_outputs_": 1, "max_features_": max_features}
-    shared_fit |= {"classes_": np.arange(len(classes), dtype=np.float64), "n_classes_": np.int64(len(classes))}
+    codes = np.arange(len(classes), dtype=np.float64)
+    shared_fit = {"n_features_in_": n_features, "n_outputs_": 1, "classes_": codes}
+    shared_fit |= {"n_classes_": np.int64(len(classes)), "max_features_": max_features}
     sizes, grown = arrays["sizes"], []
     marked = tree_records(arrays, FOREST_NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
     parts = (apart(one, sizes) for one in (value, depth))
@@ -226,12 +227,12 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
         grown.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
     encoder.classes_ = classes
-    found: dict[str, Any] = dict.fromkeys(("is_categorical_", "_preprocessor", "_is_categorical_remapped"))
-    found |= {"classes_": classes, "n_trees_per_iteration_": per_iteration, "do_early_stopping_": stopped}
-    found |= {"train_score_": arrays["train_score"], "validation_score_": arrays["validation_score"]}
-    found |= {"_label_encoder": encoder, "_n_features": n_features, "_baseline_prediction": arrays["baseline"]}
+    found = {"classes_": classes, "is_categorical_": None, "n_trees_per_iteration_": per_iteration}
+    found |= {"do_early_stopping_": stopped, "train_score_": arrays["train_score"]}
+    found |= {"validation_score_": arrays["validation_score"], "_preprocessor": None, "_is_categorical_remapped": None}
+    found |= {"_label_encoder": encoder, "_n_features": n_features}
     found["_loss"] = HalfBinomialLoss() if per_iteration == 1 else HalfMultinomialLoss(n_classes=per_iteration)
-    found["_bin_mapper"] = _bin_mapper(machine, arrays["bins"])
+    found |= {"_bin_mapper": _bin_mapper(machine, arrays["bins"]), "_baseline_prediction": arrays["baseline"]}
     found["_predictors"] = [grown[at : at + per_iteration] for at in range(0, len(grown), per_iteration)]
     return found | ({"_fitted_with_sw": True} if weighted else {})
 
