@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,13 @@ class PiecewiseLinear:
     slopes: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "knots", tuple(float(knot) for knot in self.knots))
-        object.__setattr__(self, "slopes", tuple(float(slope) for slope in self.slopes))
+        object.__setattr__(self, "knots", tuple(map(float, self.knots)))
+        object.__setattr__(self, "slopes", tuple(map(float, self.slopes)))
         if not self.knots or len(self.knots) != len(self.slopes):
             raise ValueError(f"knots and slopes must have equal length >= 1; got {self.knots} and {self.slopes}.")
-        if not np.isfinite(self.knots).all() or (np.diff(self.knots) <= 0).any():
+        if not (all(map(math.isfinite, self.knots)) and all(a < b for a, b in pairwise(self.knots))):
             raise ValueError(f"knots={self.knots} must be finite and strictly increasing.")
-        if not np.isfinite(self.slopes).all() or (np.diff([*self.slopes, 0.0]) <= 0).any():
+        if not (math.isfinite(self.slopes[0]) and all(a < b for a, b in pairwise((*self.slopes, 0.0)))):
             raise ValueError(f"slopes={self.slopes} must be finite, negative and strictly increasing.")
 
     @property

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from abstain.losses.margin_loss import Losses, MarginLoss
-from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, last_knots
+from abstain.losses.tangent_hinge import LARGEST_LOG_ODDS, crossings, last_knots, new_slopes
 
 # All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
 # this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
 _SLIVER = 2.0**-41
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +49,7 @@ class LossTable(Losses):
         return replace(self, kind=self.kind[rows])
 
 
-def in_sequence(
-    losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]
-) -> MarginLoss | LossTable:
+def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> MarginLoss | LossTable:
     """Return the losses of several sets of rows, one after another; all with as many knots."""
     if isinstance(losses[0], MarginLoss) and all(loss is losses[0] for loss in losses):
         return losses[0]
@@ -87,7 +83,7 @@ def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTab
             f"row_costs has costs too far apart at row {int(np.argmax(beyond))}: the log of their ratios must lie "
             "within +-700; state the costs in one currency."
         )
-    lines, kind = np.unique(np.where(_new(at), at, np.inf), axis=0, return_inverse=True)
+    lines, kind = np.unique(np.where(np.isfinite(at) & new_slopes(at), at, np.inf), axis=0, return_inverse=True)
     lines = np.sort(lines, axis=1)
     count = np.isfinite(lines).sum(axis=1)
     most, rows = int(count.max()), np.arange(len(lines))
@@ -96,32 +92,10 @@ def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTab
     knots[:, -1] = last_knots(lines[rows, count - 1])
     for j in range(most - 1):
         real = j + 1 < count
-        knots[real, j] = _crossings(lines[real, j], lines[real, j + 1])
+        knots[real, j] = crossings(lines[real, j], lines[real, j + 1])
         # halfway between the bend before and the last knot
         spare = ~real
         before = knots[spare, j - 1] if j else 0.0
         knots[spare, j] = knots[spare, -1] - (knots[spare, -1] - before) * 0.5
         slopes[spare, j + 1] = slopes[spare, j] * (1.0 - _SLIVER)
     return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.intp))
-
-
-def _new(at: Vector) -> NDArray[np.bool_]:
-    """Whether each tangent is there and differs from the one before: those with equal slopes count as one."""
-    differs = (np.diff(expit(at), axis=1) > 0) & (np.diff(expit(-at), axis=1) < 0)
-    return np.isfinite(at) & np.concatenate([np.ones((len(at), 1), dtype=bool), differs], axis=1)
-
-
-def _crossings(a: Vector, b: Vector) -> Vector:
-    """Compute rho, where the tangents at log-odds a < b cross; `tangent_hinge` has the formulas and their reasons."""
-    h = b - a
-    p_a, q_a, p_b, q_b = expit(a), expit(-a), expit(b), expit(-b)
-    with np.errstate(all="ignore"):  # each formula is used where it is accurate only
-        wide = (_entropy(a) - _entropy(b)) / np.where(a > 0, q_a - q_b, p_b - p_a)
-        u, v = np.expm1(np.minimum(h, 2.0)), -np.expm1(-h)
-        right = a + (np.log1p(q_b * u) - q_b * h) / (p_a * q_b * u)
-        left = a + (p_b * h + np.log1p(-p_b * v)) / (p_b * q_a * v)
-    return np.where(h > 1.0, wide, np.where(a > 0, right, left))
-
-
-def _entropy(t: Vector) -> Vector:
-    return np.asarray(expit(t) * np.logaddexp(0.0, -t) + expit(-t) * np.logaddexp(0.0, t))

@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -142,14 +141,12 @@ def tangent_hinge(log_odds: Sequence[float], cut: float | None = None) -> Margin
         )
     thresholds = Thresholds(t[0], t[-1])
     # Tangents whose slopes are equal in floating point, in either class, count as one.
-    t = t[np.concatenate([[True], (np.diff(expit(t)) > 0) & (np.diff(expit(-t)) < 0)])]
-    return MarginLoss(
-        negative=_positive_loss(-t[::-1]),  # swapping the classes negates the log-odds
-        positive=_positive_loss(t),
-        thresholds=thresholds,
-        cut=min(max(0.0, thresholds.lower), thresholds.upper) if cut is None else cut,
-        unit=1.0,
-    )
+    t = t[new_slopes(t)]
+    each = np.stack([-t[::-1], t])  # swapping the classes negates the log-odds
+    knots = np.concatenate([crossings(each[:, :-1], each[:, 1:]), last_knots(each[:, -1:])], axis=1)
+    negative, positive = map(PiecewiseLinear, knots.tolist(), (-expit(-each)).tolist())
+    cut = min(max(0.0, thresholds.lower), thresholds.upper) if cut is None else cut
+    return MarginLoss(negative, positive, thresholds, cut, unit=1.0)
 
 
 def tangent_hinge_at(probabilities: Sequence[float], cut: float | None = None) -> MarginLoss:
@@ -160,15 +157,14 @@ def tangent_hinge_at(probabilities: Sequence[float], cut: float | None = None) -
     return tangent_hinge([math.log(value) - math.log1p(-value) for value in p], cut)
 
 
-def _positive_loss(t: NDArray[np.float64]) -> PiecewiseLinear:
-    crossings = [_crossing(a, b) for a, b in pairwise(t.tolist())]
-    # tau = H(p) / (1 - p) at the last tangent = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation.
-    tau = math.exp(t[-1]) * _softplus(-t[-1]) + _softplus(t[-1])
-    return PiecewiseLinear(knots=(*crossings, tau), slopes=tuple(-expit(-t)))
+def new_slopes(t: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether the slope of each tangent differs from that of the one before, in either class; the first does."""
+    first = np.ones((*t.shape[:-1], 1), dtype=bool)
+    return np.concatenate([first, (np.diff(expit(t)) > 0) & (np.diff(expit(-t)) < 0)], axis=-1)
 
 
-def _crossing(a: float, b: float) -> float:
-    """Return the score where the tangents at log-odds a < b cross: rho = (H(p_a) - H(p_b)) / (p_b - p_a).
+def crossings(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores where the tangents at log-odds a < b cross: rho = (H(p_a) - H(p_b)) / (p_b - p_a).
 
     The quotient loses its digits as b approaches a. With h = b - a ::
 
@@ -178,29 +174,24 @@ def _crossing(a: float, b: float) -> float:
     The first is exact to rounding if p_a is not small, the second if q_a is not small.
     """
     h = b - a
-    p_a, q_a, p_b, q_b = (float(expit(s)) for s in (a, -a, b, -b))
-    if h > 1.0:
-        # 1 - p keeps the digits if p is near 1.
-        return (_entropy(a) - _entropy(b)) / (q_a - q_b if a > 0 else p_b - p_a)
-    if a > 0:
-        u = math.expm1(h)
-        return a + (math.log1p(q_b * u) - q_b * h) / (p_a * q_b * u)
-    v = -math.expm1(-h)
-    return a + (p_b * h + math.log1p(-p_b * v)) / (p_b * q_a * v)
+    p_a, q_a, p_b, q_b = expit(a), expit(-a), expit(b), expit(-b)
+    with np.errstate(all="ignore"):  # each formula is used where it is accurate only
+        # 1 - p keeps the digits if p is near 1
+        wide = (_entropy(a) - _entropy(b)) / np.where(a > 0, q_a - q_b, p_b - p_a)
+        u, v = np.expm1(np.minimum(h, 2.0)), -np.expm1(-h)
+        right = a + (np.log1p(q_b * u) - q_b * h) / (p_a * q_b * u)
+        left = a + (p_b * h + np.log1p(-p_b * v)) / (p_b * q_a * v)
+    return np.where(h > 1.0, wide, np.where(a > 0, right, left))
 
 
-def _entropy(t: float) -> float:
-    """Compute H(p) at the log-odds t: -log p and -log(1 - p) are softplus(-t) and softplus(t)."""
-    return float(expit(t)) * _softplus(-t) + float(expit(-t)) * _softplus(t)
+def _entropy(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute H(p) at the log-odds t: -log p and -log(1 - p) are log(1 + exp(-t)) and log(1 + exp(t))."""
+    return np.asarray(expit(t) * np.logaddexp(0.0, -t) + expit(-t) * np.logaddexp(0.0, t))
 
 
 def last_knots(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
     return np.asarray(np.exp(t) * np.logaddexp(0.0, -t) + np.logaddexp(0.0, t))
-
-
-def _softplus(t: float) -> float:
-    return float(np.logaddexp(0.0, t))
 
 
 def double_hinge(costs: CostTable) -> MarginLoss:
