@@ -17,7 +17,7 @@ from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.verdict import Judge, judge_of
 from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
-from abstain.metrics.frames import frozen
+from abstain.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
 from abstain.preprocessing import scales_one_hot

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.text import aligned
+from abstain.frames import DataFrame, frame_of
 from abstain.html import html_table
-from abstain.metrics.frames import frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NAMED = 3  # differences in the sentence
 _LINES = 20  # tests in the tables
@@ -170,7 +167,7 @@ class Drift:
             )
         return f"This batch is unlike the training rows (p {p}): {listed}."
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per test, in the order of `tests`, as a pandas DataFrame."""
         columns = ("difference", "effect", "here", "before", "p_value", "corrected")
         found = {column: [getattr(test, column) for test in self.tests] for column in columns}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,7 @@ from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.text import as_html, as_text
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
-from abstain.metrics.frames import ReadOnly, frame_of, frozen
-
-if TYPE_CHECKING:
-    import pandas as pd
+from abstain.frames import DataFrame, ReadOnly, frame_of, frozen
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,7 +135,7 @@ class Comparison(ReadOnly):
         given = {"reject_rate": rate, "largest": self._largest, "confidence": self.confidence}
         return verdict_on(*own, blind, machines, n_candidates=len(candidates), **given)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
         columns: dict[str, Any] = {}
         for name in ("mean_cost", "difference"):

@@ -235,14 +235,10 @@ def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
 
 
 @cache
-def hinge() -> MarginLoss:
-    """Return ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
-    loss = PiecewiseLinear(knots=(1.0,), slopes=(-1.0,))
-    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)
+def hinge(knot: float = 1.0) -> MarginLoss:
+    """Return ``|1 - z|_+`` for both classes, or ``|knot - z|_+``; it rejects nothing and cuts the score at 0.
 
-
-@cache
-def origin_hinge() -> MarginLoss:
-    """Return ``|-z|_+`` for both classes: the hinge of a margin of 0, as the machine of one class has it."""
-    loss = PiecewiseLinear(knots=(0.0,), slopes=(-1.0,))
+    The machine of one class has the knot 0.
+    """
+    loss = PiecewiseLinear(knots=(knot,), slopes=(-1.0,))
     return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)

@@ -7,18 +7,15 @@ reject rates (coverages) in all resamples, with ties averaged; the band is the c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
+from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.metrics.curve_results import KINDS, CurveKind
-from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 from abstain.metrics.ranking import RankedRows, running
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class CurveBand(ReadOnly):
     level: float
     n_resamples: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The band as a pandas DataFrame."""
         parts = arrays_of(self)
         return frame_of({KINDS[self.curve].x: parts.pop("grid"), **parts})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 from abstain.arguments import checked_costs
 from abstain.costs.costs import Costs
 from abstain.costs.table import CostTable
+from abstain.frames import DataFrame, frame_of, frozen
 from abstain.labels import NO_CLASS, Labels
-from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.outcomes import Outcomes, negative_first
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # two classes that are not known, answered or rejected
 PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
@@ -173,12 +170,12 @@ class Counts:
         if len(known) > 1:
             labels = Labels(np.array(sorted(known)), known[1] if len(known) == 2 else None, None, rejects=False)
             costs = negative_first(costs.named(labels), labels)
-        return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]  # noqa: PD011 (no frame)
+        return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
 
     def _others(self, costs: CostTable) -> ValueError:
         return ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
         return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=list(self.sides))
 

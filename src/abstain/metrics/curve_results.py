@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
+from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.html import html_table, percent
-from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -89,7 +86,7 @@ class Curve(ReadOnly):
     def _note(self) -> str:
         return ""
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The points as a pandas DataFrame; what belongs to the segments between them stands at their start."""
         parts, n = arrays_of(self), len(getattr(self, self.kind.x))
         return frame_of({name: np.append(part, [np.nan] * (n - len(part))) for name, part in parts.items()})
@@ -252,7 +249,7 @@ class CostCurve(Curve):
         best = self.operating_point
         return f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The points as a pandas DataFrame, with the point of least cost marked."""
         return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
 

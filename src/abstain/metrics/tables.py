@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.actions import Actions
 from abstain.costs.table import CostTable
+from abstain.frames import frozen
 from abstain.labels import NO_CLASS
 from abstain.metrics.counts import Counts
-from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes, read
 
 OF_ANSWERS = ("error_rate", "selective_error")
