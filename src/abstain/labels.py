@@ -108,12 +108,12 @@ class Labels:
     @property
     def negative(self) -> Any:
         """The class of two that is not positive; None for more classes."""
-        return None if self.positive is None else self.classes.tolist()[self.answers[0]]
+        return None if self.positive is None else self.classes.tolist()[self.orientation < 0]
 
     @property
     def orientation(self) -> int:
         """+1 if the positive class is the last one, as for scores in scikit-learn; -1 if it is the first of two."""
-        return -1 if self.answers[-1] == 0 else 1
+        return -1 if self.positive is not None and self.positive == self.classes[0] else 1
 
     @property
     def answers(self) -> tuple[int, ...]:
