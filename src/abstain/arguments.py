@@ -40,10 +40,10 @@ def positive_number(name: str, value: object) -> float:
     return number
 
 
-def whole_number(name: str, value: object, what: str = "a number", least: int = 0) -> int:
+def whole_number(name: str, value: object, what: str = "an integer >= 0", least: int = 0) -> int:
     """Return the value as an int, a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name}={value!r} must be {what}, a whole number of at least {least}.")
+        raise ValueError(f"{name}={value!r} must be {what}.")
     return int(value)
 
 

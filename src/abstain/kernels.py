@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 
-from abstain.arguments import positive_number, real_number
+from abstain.arguments import positive_number, real_number, whole_number
 
 CANCELLED = 0.125  # share of the sizes of two sparse rows below which their distance is taken from differences,
 ROUNDED = 8.0  # unless it is at most this, in units of the kernel: then rounding is that of the value
@@ -94,7 +93,7 @@ class Kernel:
         object.__setattr__(self, "coef0", real_number("coef0", self.coef0))
         if math.isinf(self.coef0):
             raise ValueError(f"coef0={self.coef0} must be finite.")
-        object.__setattr__(self, "degree", _whole_number("degree", self.degree))
+        object.__setattr__(self, "degree", whole_number("degree", self.degree))
 
     def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
         """Return the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
@@ -142,12 +141,6 @@ def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64
 
 def _no_formula(*_: Any) -> NDArray[np.float64]:
     raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
-
-
-def _whole_number(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ValueError(f"{name}={value!r} must be an integer >= 0.")
-    return int(value)
 
 
 def _rbf(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:

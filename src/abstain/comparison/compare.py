@@ -17,6 +17,7 @@ from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.verdict import Judge, judge_of
 from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
+from abstain.estimators.threshold.out_of_fold import checked_parts
 from abstain.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
@@ -124,7 +125,7 @@ def compare(
     chosen, missing = _checked_models(models, judge, X, grouped=groups is not None)
     cautions = _cautions(chosen)
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
-    _check_classes(judge, folds)
+    checked_parts(folds, truth)
     decided = np.concatenate([test for _, test in folds])
     answers = held_out(chosen, X, truth, folds, groups=groups, row_costs=judge.row_costs, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
@@ -168,15 +169,6 @@ def compare(
         novel=tuple(None if of is None or of.novel is None else mean(of.novel) for _, of, _ in known),
         answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )
-
-
-def _check_classes(judge: Judge, folds: Folds) -> None:
-    """Raise an error if the training rows of a fold lack a class."""
-    for train, _ in folds:
-        found = len(np.unique(judge.truth[train]))
-        if found < len(judge.classes):
-            left = "only one class" if found == 1 else f"{found} of {len(judge.classes)} classes"
-            raise ValueError(f"a fold of cv leaves {left} to fit on; use fewer folds, or a stratified splitter.")
 
 
 def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tuple[dict[str, Any], dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import real_number
+from abstain.arguments import real_number, whole_number
 from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.metrics.curve_results import KINDS, CurveKind
 from abstain.metrics.ranking import RankedRows, running
@@ -112,19 +112,17 @@ def bootstrap_band(
         raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are required for "cost" and not used otherwise.')
     if not 0.0 < real_number("level", level) < 1.0:
         raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.95.")
-    count = real_number("n_resamples", n_resamples)
-    if count < 1 or count % 1 != 0:
-        raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
+    n_resamples = whole_number("n_resamples", n_resamples, "an integer >= 1", 1)
     points = _checked_grid(KINDS[curve], grid)
     given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
     ranked = RankedRows.of(y_true, score, cut, costs=costs, **given)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
-    resampled = np.empty((int(n_resamples), len(points)))
+    resampled = np.empty((n_resamples, len(points)))
     for values in resampled:
         values[:] = _at(points, curve, ranked, ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
     lower, upper = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     estimate = _at(points, curve, ranked, ranked.weight)
-    return CurveBand(curve, points, estimate, lower, upper, float(level), int(n_resamples))
+    return CurveBand(curve, points, estimate, lower, upper, float(level), n_resamples)
 
 
 def _at(points: NDArray[np.float64], curve: str, ranked: RankedRows, weight: NDArray[Any]) -> NDArray[np.float64]:

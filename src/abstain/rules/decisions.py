@@ -168,7 +168,7 @@ class Decisions:
         >>> found, found.within(3), found.within(3).reason[[29, 22]].tolist()
         (Decisions(60 rows, 16 rejected), Decisions(60 rows, 3 rejected), ['ambiguous', 'over capacity'])
         """
-        capacity = whole_number("capacity", capacity, "a number of rows")
+        capacity = whole_number("capacity", capacity, "a number of rows, a whole number of at least 0")
         if all(self.labels.hands_on):
             raise ValueError(
                 f"capacity={capacity!r} cannot hold, because every action hands the case on; leave one that answers "

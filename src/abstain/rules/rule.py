@@ -68,10 +68,6 @@ class Rule:
         """The actions as `predict` returns them."""
         return self.labels.actions
 
-    def positions(self, label: ArrayLike) -> NDArray[np.intp]:
-        """Return the positions of actions, named as `predict` returns them."""
-        return self.labels.choices(label)
-
     @property
     def thresholds(self) -> Any:
         """The cuts as users see them: `Thresholds` of two classes, an array of more, levels of actions."""

@@ -106,7 +106,7 @@ class Guarded(Fitted):
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        return self.rule.labels.count(self._own_rule.positions(found.label))
+        return self.rule.labels.count(self._own_rule.labels.choices(found.label))
 
     @property
     def _own_rule(self) -> Any:
@@ -249,7 +249,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         now = self._for(X)
         found = now.decide(X, row_costs)
         rule = now.rule.for_rows(row_costs, len(found))
-        return -mean_price(rule.cost(rule.labels.encode(y), rule.positions(found.label)), sample_weight)
+        return -mean_price(rule.cost(rule.labels.encode(y), rule.labels.choices(found.label)), sample_weight)
 
     def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: all of them for a novel row.
