@@ -153,7 +153,9 @@ class Counts:
 
     def mean_cost(self, costs: Any) -> float:
         """The mean over all rows of the cost of their decision."""
-        values = self._values(checked_costs(costs))
+        return self._mean(self._values(checked_costs(costs)))
+
+    def _mean(self, values: NDArray[np.float64]) -> float:
         if values.ndim > 2:
             raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
         return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
@@ -161,7 +163,7 @@ class Counts:
     def _values(self, costs: CostTable) -> NDArray[np.float64]:
         """Return costs in the order of the counts; an error if they are for other classes or actions."""
         if costs.names != self.choices.names:
-            raise self._others(costs)
+            raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
         known = [label for label in self.classes or () if label is not None]
         if not known and costs.labels is not None:
             raise ValueError(f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of.")
@@ -171,9 +173,6 @@ class Counts:
             labels = Labels(np.array(sorted(known)), known[1] if len(known) == 2 else None, None, rejects=False)
             costs = negative_first(costs.named(labels), labels)
         return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
-
-    def _others(self, costs: CostTable) -> ValueError:
-        return ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
 
     def to_frame(self) -> DataFrame:
         """The counts as a pandas DataFrame: rows true class, columns choice."""

@@ -39,20 +39,19 @@ class Display:
     figure_: FigureBase = field(init=False, repr=False)
 
     def _on(self, ax: Axes | None) -> Axes:
-        self.ax_ = axes_or_new(ax)
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         return self.ax_
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return ``ax``, or the axes of a new figure; matplotlib is imported only here."""
-    if ax is not None:
-        return ax
+def new_axes(rows: int = 1) -> Any:
+    """Return the axes of a new figure, one, or two above each other; matplotlib is imported only here."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("Drawing needs matplotlib; install it with: pip install 'abstain[plot]'") from error
-    return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
+    size, shape = ((6.4, 4.8), None) if rows == 1 else ((6.4, 6.0), (3, 2))
+    return plt.subplots(rows, figsize=size, height_ratios=shape, layout="constrained")[1]
 
 
 def next_stroke(ax: Axes) -> tuple[str, Any, str]:
