@@ -87,25 +87,18 @@ def _interval(comparison: Comparison) -> str:
 
 
 def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
-    low, high = comparison.mean_cost_interval[at]
-    rates = comparison.tables[at].rates.values()
+    name, (low, high) = comparison.names[at], comparison.mean_cost_interval[at]
+    least, most = comparison.difference_interval[at]
     seconds = (comparison.fit_seconds[at], comparison.predict_seconds[at])
     return (
-        comparison.names[at],
+        name,
         f"{comparison.mean_cost[at]:.4g}",
         f"{low:.3g} to {high:.3g}",
-        _difference(comparison, at),
-        "~" if comparison.names[at] in comparison.not_told_apart and comparison.names[at] != comparison.best else "",
-        *("-" if math.isnan(rate) else f"{percent(rate)}%" for rate in rates),
-        *(_time(second) for second in seconds),
+        "best" if name == comparison.best else f"{comparison.difference[at]:+.3g} ({least:+.3g} to {most:+.3g})",
+        "~" if name in comparison.not_told_apart and name != comparison.best else "",
+        *("-" if math.isnan(rate) else f"{percent(rate)}%" for rate in comparison.tables[at].rates.values()),
+        *(f"{second:.2f} s" if second >= 1 else f"{1e3 * second:.3g} ms" for second in seconds),
     )
-
-
-def _difference(comparison: Comparison, at: int) -> str:
-    if comparison.names[at] == comparison.best:
-        return "best"
-    low, high = comparison.difference_interval[at]
-    return f"{comparison.difference[at]:+.3g} ({low:+.3g} to {high:+.3g})"
 
 
 def _title(comparison: Comparison) -> str:
@@ -122,24 +115,15 @@ def _title(comparison: Comparison) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    level = f"{100 * comparison.confidence:.4g}%"
-    if len(comparison.names) == 1:
-        return [
-            f"The interval is for the machines fitted on these folds, with {level} confidence.",
-            *comparison.cautions,
-        ]
-    ties = len(comparison.not_told_apart) - 1
+    level, ties = f"{100 * comparison.confidence:.4g}%", len(comparison.not_told_apart) - 1
     others = len(comparison.names) - 1
-    significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
-    return [
-        f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
-        f"{_MACHINES} {_HINDSIGHT}",
-        *comparison.cautions,
-    ]
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+    if not others:
+        notes = [f"The interval is for the machines fitted on these folds, with {level} confidence."]
+    else:
+        significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
+        paired = f"Differences are paired by row; intervals hold for all pairs at once with {level} confidence."
+        notes = [f"{significance} {paired}", f"{_MACHINES} {_HINDSIGHT}"]
+    return [*notes, *comparison.cautions]
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:
