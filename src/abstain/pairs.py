@@ -10,15 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector
-from abstain.reject_labels import (
-    checked_reject_label,
-    default_reject_label,
-    free_label,
-    is_auto,
-    kind_of,
-    position,
-    some,
-)
+from abstain.reject_labels import chosen_reject_label, free_label, is_auto, kind_of, position, some
 
 UNDECIDED = object()  # in place of decisions, where only the true classes matter
 
@@ -118,7 +110,7 @@ def _labels(
             "pass the one in the predictions as reject_label (an estimator's reject_label_)."
         )
     classes, stand_in = seen if known is None else np.array(known, dtype=_dtype(seen)), None
-    label = default_reject_label(classes) if is_auto(reject_label) else checked_reject_label(classes, reject_label)
+    label = chosen_reject_label(classes, reject_label, rejects=True)
     if known is None:
         more = [value for value in np.unique(predicted).tolist() if value not in seen.tolist() and value != label]
         if len(seen) == 1 and not more and pos_label is not None and position(seen, pos_label) is None:
@@ -146,14 +138,7 @@ def _dtype(seen: NDArray[Any]) -> Any:
 
 def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> NDArray[np.intp]:
     """Return the position of each value in `known`, strings and numbers alike; any other value is an error."""
-    array = column_or_1d(np.asarray(values))
-    if array.dtype.kind in "OT":
-        distinct = list(dict.fromkeys(array.tolist()))
-        inverse = np.array([distinct.index(value) for value in array.tolist()], dtype=np.intp)
-    else:
-        unique, inverse = np.unique(array, return_inverse=True)
-        distinct = unique.tolist()
-    if odd := [value for value in distinct if value not in known]:
+    array, places = column_or_1d(np.asarray(values)).tolist(), {name: at for at, name in enumerate(known)}
+    if odd := [value for value in array if value not in places]:
         raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
-    codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
-    return codes[inverse]
+    return np.array([places[value] for value in array], dtype=np.intp)
