@@ -234,8 +234,8 @@ def checked_parts(parts: Parts, y: Any, who: str = "a fold of cv leaves") -> Par
         if len(found) < len(known):
             missing = np.setdiff1d(known, found).tolist()[0]
             raise ValueError(
-                f"{who} no rows of the class {missing!r} to fit on; use fewer folds, a stratified splitter, or more "
-                "rows of this class."
+                f"{who} no rows of the class {missing!r} to fit on, which leaves {len(found)} of {len(known)} classes; "
+                "use fewer folds, a stratified splitter, or more rows of this class."
             )
     return parts
 
