@@ -99,11 +99,6 @@ def free_label(y: NDArray[Any]) -> Any:
     return -1  # booleans; anything that is not a label is refused by the encoding
 
 
-def usable_reject_label(classes: NDArray[Any]) -> Any:
-    """The parameter "auto", or a label where the default is the name of a class and nobody can be asked."""
-    return free_label(classes) if chosen_reject_label(classes, "auto", rejects=False) is None else "auto"
-
-
 def decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
     """The dtype of the labels if it can represent the reject label, else the smallest of its kind that can."""
     own = classes.dtype

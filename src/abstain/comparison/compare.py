@@ -22,6 +22,7 @@ from abstain.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
 from abstain.preprocessing import scales_one_hot
+from abstain.reject_labels import chosen_reject_label, free_label
 
 
 def compare(
@@ -175,7 +176,9 @@ def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tupl
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        labels = {"pos_label": judge.positive, "reject_label": judge.costs.free_reject_label(judge.truth)}
+        # a label of our own where the default is the name of a class, since nobody can be asked
+        taken = judge.costs.answering and chosen_reject_label(np.unique(judge.truth), "auto", rejects=False) is None
+        labels = {"pos_label": judge.positive, "reject_label": free_label(judge.truth) if taken else "auto"}
         rules = default_rules(judge.costs, **labels, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:

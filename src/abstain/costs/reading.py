@@ -219,11 +219,6 @@ def _scaled(reject: Any, factor: float) -> str:
     return f"cost allowed is {factor * reject:.12g}"
 
 
-def rejecting_pays(costs: Any) -> bool:
-    """Return whether rejecting ever pays, of costs of more than two classes."""
-    return bool(costs.largest_scale > 1.0 + SCALE)
-
-
 def _check_two(costs: Any) -> None:
     errors, rejects = (costs.false_positive, costs.false_negative), (costs.reject_negative, costs.reject_positive)
     share, names = rejects[0] / errors[0] + rejects[1] / errors[1], ["reject_negative", "reject_positive"]

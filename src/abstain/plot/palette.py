@@ -25,7 +25,7 @@ CLASSES = tuple(zip((*_COLOURS, "#E69F00", "#56B4E9", "#7A6A00"), "o^sDvPX", str
 # Colours, styles and markers of the curves on one axes, in order; then from the start.
 _DASHES: tuple[Any, ...] = ((6, 2), (6, 2, 1.5, 2), (2.5, 1.5), (6, 2, 1.5, 2, 1.5, 2), (1.2, 1.2))
 _STYLES = ("-", *((0, dashes) for dashes in _DASHES))
-_STROKES = tuple(zip((*_COLOURS, "#000000", "#E69F00"), _STYLES, "os^DvP", strict=True))
+STROKES: Any = tuple(zip((*_COLOURS, "#000000", "#E69F00"), _STYLES, "os^DvP", strict=True))
 _NARROW, _CHARACTER = 4.0, 0.07  # inches
 # Identify artists when another curve is drawn into the same axes.
 CURVE, REFERENCE, CHOSEN, DECIDED = "abstain-curve", "abstain-reference", "abstain-chosen", "abstain-decided"
@@ -52,11 +52,6 @@ def new_axes(rows: int = 1) -> Any:
         raise ImportError("Drawing needs matplotlib; install it with: pip install 'abstain[plot]'") from error
     size, shape = ((6.4, 4.8), None) if rows == 1 else ((6.4, 6.0), (3, 2))
     return plt.subplots(rows, figsize=size, height_ratios=shape, layout="constrained")[1]
-
-
-def next_stroke(ax: Axes) -> tuple[str, Any, str]:
-    """Colour, line style and marker for one more curve on these axes."""
-    return _STROKES[curves_on(ax) % len(_STROKES)]
 
 
 def curves_on(ax: Axes) -> int:

@@ -122,9 +122,9 @@ class RejectRegionDisplay(Display):
         """Fill the zones of one score, and draw the lines between them."""
         grid = (self.xx0, self.xx1, self.score)
         for zone in self.zones:
-            levels = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
-            if levels[0] < levels[1]:
-                ax.contourf(*grid, levels=levels, colors=[zone.colour], alpha=zone.alpha)
+            ends = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
+            if ends[0] < ends[1]:
+                ax.contourf(*grid, levels=ends, colors=[zone.colour], alpha=zone.alpha)
         styles = {**({0.0: ":"} if annotate else {}), **{zone.end: "-" for zone in self.zones[:-1]}}
         styles |= dict.fromkeys(self.forced_cuts, "--")
         levels = [level for level in sorted(styles) if self.score.min() < level < self.score.max()]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.costs.table import CostTable
 from abstain.metrics.counts import quotients
 from abstain.metrics.outcomes import Outcomes
 from abstain.report.text import Facts, amount, facts_of, plain, unique_names
@@ -173,7 +172,9 @@ class ClassNumbers:
     def all_of(cls, outcomes: Outcomes) -> tuple[Self, ...]:
         """Count the rows of each class."""
         costs, counts, names = outcomes.choices, outcomes.counts, unique_names(outcomes.classes)
-        right = _right(costs)
+        # the cheapest choice on average that does not hand on: of answers, the correct one
+        mean = np.where(costs.rejecting, np.inf, costs.values.mean(axis=0) if costs.per_row else costs.values)
+        right = (mean == mean.min(axis=1, keepdims=True)) & ~costs.rejecting
         kinds = np.where(costs.rejecting, "reject", np.where(right, "right", "wrong"))
         prices = np.full(counts.shape, np.nan) if costs.per_row else costs.values
         rows, decided = counts.sum(axis=1), counts[:, ~costs.rejecting].sum(axis=1)
@@ -183,10 +184,3 @@ class ClassNumbers:
         shares = np.column_stack([quotients(*part) for part in parts]).tolist()
         cells = (map(tuple, of.tolist()) for of in (counts, kinds, prices))
         return tuple(cls(*one, *own) for *one, own in zip(names, rows.tolist(), *cells, shares, strict=True))
-
-
-def _right(costs: CostTable) -> NDArray[np.bool_]:
-    """Whether each choice is the cheapest on average that does not hand on: of answers, the correct one."""
-    mean = costs.values.mean(axis=0) if costs.per_row else costs.values
-    paid = np.where(costs.rejecting, np.inf, mean)
-    return np.asarray((paid == paid.min(axis=1, keepdims=True)) & ~costs.rejecting)

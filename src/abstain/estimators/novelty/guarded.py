@@ -102,7 +102,7 @@ class Guarded(Fitted):
             not own.labels.rejects or own.labels.reject_label == self.rule.labels.reject_label
         ):
             return np.where(novel, names[novel_action(self.rule)], label) if novel.any() else label
-        return names[np.where(novel, novel_action(self.rule), own.positions(label))]
+        return names[np.where(novel, novel_action(self.rule), own.labels.choices(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
