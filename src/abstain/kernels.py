@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
+from sklearn.utils.extmath import row_norms
 
 from abstain.arguments import positive_number, real_number, whole_number
 
@@ -214,14 +215,10 @@ def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
 
 
 def _squared_norms(X: Matrix) -> NDArray[np.float64]:
-    if issparse(X):
-        if X.format != "csr" or not X.has_canonical_format:
-            return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        entries, squares = X.data[: X.indptr[-1]], np.zeros(X.shape[0])
-        held = np.flatnonzero(np.diff(X.indptr))
-        squares[held] = np.add.reduceat(entries * entries, X.indptr[held])
-        return squares
-    return np.asarray(np.einsum("ij,ij->i", X, X))
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return np.asarray(row_norms(X, squared=True))
 
 
 def size_of_rows(kernel: Kernel, X: Matrix) -> NDArray[np.float64]:

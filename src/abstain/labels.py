@@ -146,10 +146,8 @@ class Labels:
         """The labels that decisions decode to, one for each action, in the smallest dtype that holds them."""
         dtype = decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
         known = self.classes.tolist()
-        found = np.empty(len(self.answers), dtype=dtype)
-        for at, answer in enumerate(self.answers):
-            found[at] = known[answer] if answer != NO_CLASS else self.reject_label if self.rejects else known[0]
-        return found
+        rejected = self.reject_label if self.rejects else known[0]
+        return np.array([rejected if at == NO_CLASS else known[at] for at in self.answers], dtype=dtype)
 
     def decode(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Return the labels of choices: a plain array with `reject_label` where the choice is a reject."""
