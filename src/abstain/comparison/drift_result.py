@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.text import aligned
 from abstain.frames import DataFrame, frame_of
-from abstain.html import html_table
+from abstain.html import aligned, html_table
 
 _NAMED = 3  # differences in the sentence
 _LINES = 20  # tests in the tables

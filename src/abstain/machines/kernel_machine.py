@@ -187,7 +187,8 @@ class KernelMachine:
             raise ValueError(
                 f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {values.shape}."
             )
-        return np.asarray(values[:, self.support] if self.is_precomputed else values)
+        values = values[:, self.support] if self.is_precomputed else values
+        return np.asarray(values.toarray() if issparse(values) else values)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the score of each row, shape (n,) or (n, n_machines)."""

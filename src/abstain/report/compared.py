@@ -7,8 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from abstain.comparison.result import Comparison
-from abstain.comparison.text import in_words, missing_rules
+from abstain.comparison.result import Comparison, in_words, missing_rules
 from abstain.comparison.verdict import Verdict
 from abstain.report.curves import tick_step
 from abstain.report.text import amount, plain, share
