@@ -11,8 +11,7 @@ from scipy.spatial import KDTree
 
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
-from abstain.plot.palette import CLASSES, LINE, Axes, Display, legend_below
-from abstain.plot.zones import Zone, zones_of
+from abstain.plot.palette import CLASSES, LINE, Axes, Display, Zone, legend_below, zones_of
 
 Floats = NDArray[np.float64]
 _INSIDE = (0.4, 0.45)  # shares of width and height, from the middle; a label closer to the frame would be cut off
