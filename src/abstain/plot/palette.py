@@ -1,4 +1,4 @@
-"""What all displays share: axes, colours and line styles for any colour vision and for black and white, and zones of scores."""
+"""What all displays share: their axes, colours and line styles that work without colour, and the zones of scores."""
 
 from __future__ import annotations
 

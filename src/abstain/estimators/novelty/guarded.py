@@ -24,7 +24,7 @@ from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.decisions import Decisions
 from abstain.rules.readouts import readout_of
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.placing import by_confidence
+from abstain.rules.tuning.request import by_confidence
 
 
 @dataclass(frozen=True, eq=False)
