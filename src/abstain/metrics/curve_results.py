@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
 from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.html import html_table, percent
+from abstain.rules.tuning.scored_rows import cut_after
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -237,7 +237,7 @@ class CostCurve(Curve):
     @property
     def operating_point(self) -> OperatingPoint:
         """The point of least cost."""
-        at, half_width = self.chosen, self._half_width(self.chosen)
+        at, half_width = self.chosen, max(cut_after(self.confidence[:-1], self.chosen), 0.0)
         thresholds = Thresholds(self.cut - half_width, self.cut + half_width)
         return OperatingPoint(float(self.reject_rate[at]), float(self.mean_cost[at]), thresholds)
 
@@ -252,13 +252,3 @@ class CostCurve(Curve):
     def to_frame(self) -> DataFrame:
         """The points as a pandas DataFrame, with the point of least cost marked."""
         return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
-
-    def _half_width(self, at: int) -> float:
-        """D of the rule "reject where |score - cut| <= D"; 0 if nothing is rejected."""
-        if at == 0:
-            return 0.0
-        if at == len(self.confidence) - 1:
-            return math.inf
-        # halfway, and strictly below the accepted one even if the two are adjacent floats
-        rejected, accepted = float(self.confidence[at - 1]), float(self.confidence[at])
-        return min(rejected / 2 + accepted / 2, math.nextafter(accepted, 0.0))
