@@ -38,9 +38,12 @@ from scipy.special import expit
 from abstain.arguments import real_number
 from abstain.costs.cuts import Thresholds, envelope
 from abstain.costs.table import CostTable
-from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.margin_loss import LossTable, MarginLoss, PiecewiseLinear
 
 LARGEST_LOG_ODDS = 700.0  # beyond, a slope is outside the normal range of float64
+# All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
+# this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
+_SLIVER = 2.0**-41
 COUNT = 6  # of each class of several; from five to eight the costs were the same
 
 
@@ -232,6 +235,47 @@ def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
     each = [tuple(sorted({*row})) for row in tangents.tolist()]
     made = {row: tangent_hinge(row) for row in {*each}}  # most classes have the same
     return tuple(made[row] for row in each)
+
+
+def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTable:
+    """Return the loss of each row; rows with equal tangents share one.
+
+    ::
+
+        loss(z) = b |tau - z|_+ + d |y rho - z|_+      as in `double_hinge`, with p_low and p_high of the row
+
+    How large the costs are does not matter here: that is in the weights of the rows.
+
+    Parameters
+    ----------
+    tangents : ndarray of shape (n, L)
+        The log-odds of the class with sign +1 at each row's tangents, in any order; infinity where it has fewer.
+    sign : ndarray of int8, shape (n,)
+    """
+    at = np.where(np.isinf(tangents), np.nan, tangents)
+    at = np.sort(np.where(sign[:, np.newaxis] > 0, at, -at), axis=1)  # exchanging the classes negates the log-odds
+    beyond = np.nanmax(np.abs(at), axis=1) > LARGEST_LOG_ODDS
+    if beyond.any():
+        raise ValueError(
+            f"row_costs has costs too far apart at row {int(np.argmax(beyond))}: the log of their ratios must lie "
+            "within +-700; state the costs in one currency."
+        )
+    lines, kind = np.unique(np.where(np.isfinite(at) & new_slopes(at), at, np.inf), axis=0, return_inverse=True)
+    lines = np.sort(lines, axis=1)
+    count = np.isfinite(lines).sum(axis=1)
+    most, rows = int(count.max()), np.arange(len(lines))
+    lines = lines[:, :most]
+    slopes, knots = -expit(-lines), np.empty(lines.shape)
+    knots[:, -1] = last_knots(lines[rows, count - 1])
+    for j in range(most - 1):
+        real = j + 1 < count
+        knots[real, j] = crossings(lines[real, j], lines[real, j + 1])
+        # halfway between the bend before and the last knot
+        spare = ~real
+        before = knots[spare, j - 1] if j else 0.0
+        knots[spare, j] = knots[spare, -1] - (knots[spare, -1] - before) * 0.5
+        slopes[spare, j + 1] = slopes[spare, j] * (1.0 - _SLIVER)
+    return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.intp))
 
 
 @cache
