@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.actions import Actions
 from abstain.frames import frozen
 from abstain.labels import NO_CLASS
-from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Outcomes, read
+from abstain.metrics.outcomes import Counts, Outcomes, read
 
 OF_ANSWERS = ("error_rate", "selective_error")
 OF_POSITIVE = ("sensitivity", "positive_predictivity")

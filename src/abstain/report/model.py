@@ -21,8 +21,7 @@ from abstain.comparison.verdict import FORCED, Verdict, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels, warn_if_assumed
-from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import are_decisions
+from abstain.metrics.outcomes import Counts, are_decisions
 from abstain.metrics.tables import OF_POSITIVE, counted
 from abstain.reject_labels import free_label
 from abstain.report.compared import ComparedRules, verdict_shown

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.metrics.counts import quotients
-from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.outcomes import Outcomes, quotients
 from abstain.report.text import Facts, amount, facts_of, plain, unique_names
 
 # Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores. It lists up to LISTED rows.

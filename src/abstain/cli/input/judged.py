@@ -23,8 +23,7 @@ from abstain.cli.options import Given
 from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable, opened
 from abstain.comparison.drift_result import Drift
-from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Outcomes, read
+from abstain.metrics.outcomes import Counts, Outcomes, read
 from abstain.metrics.tables import counted
 from abstain.report.rows import EXACT_ROWS
 from abstain.rules.decisions import joined
