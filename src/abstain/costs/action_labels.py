@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,10 +49,7 @@ class ActionLabels(Labels):
         """The names of the actions in tables."""
         return [str(name) for name in self.names]
 
-    @property
-    def sides(self) -> dict[str, Any]:
-        """None: actions have no positive and no negative side."""
-        return {}
+    sides: ClassVar[dict[str, Any]] = {}  # no positive and no negative side
 
     def forced(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Return the names of choices."""

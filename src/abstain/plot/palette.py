@@ -171,7 +171,7 @@ def zones_of(rule: Rule) -> tuple[Zone, ...]:
     if levels is not None:
         order, ends = list(levels.choices), (-np.inf, *levels.cuts, np.inf)
     else:
-        order = [at for at in range(len(rule.answers)) if rule.rejects or not rule.hands_on[at]]
+        order = [at for at in range(len(rule.answers)) if rule.labels.rejects or not rule.hands_on[at]]
         ends = (np.nan,) * (len(order) + 1)
     names = (rule.costs or AnswerTable.blank(rule.labels)).titles(rule.labels.classes.tolist())
     zones, greys, others = [], 0, rule.labels.n_classes
