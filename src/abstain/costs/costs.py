@@ -181,10 +181,6 @@ class Costs(AnswerTable):
         """Return the costs, of which rejects that can never pay are lowered to the most that can."""
         return self.scaled(min(self.largest_scale, 1.0))
 
-    def never_rejecting(self) -> Costs:
-        """Return the same error costs with the largest reject costs that can pay, at which nothing is rejected."""
-        return self.scaled(self.largest_scale)
-
     def swapped(self) -> Costs:
         """Return the costs with the two classes exchanged and without names: the other one becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
