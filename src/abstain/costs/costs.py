@@ -177,10 +177,6 @@ class Costs(AnswerTable):
         order = [answer for answer in self.answers if answer != NO_CLASS]
         return self.with_reject(tuple((factor * self.reject_costs[order]).tolist()))
 
-    def paying(self) -> Costs:
-        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
-        return self.scaled(min(self.largest_scale, 1.0))
-
     def swapped(self) -> Costs:
         """Return the costs with the two classes exchanged and without names: the other one becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))

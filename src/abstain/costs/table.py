@@ -235,10 +235,6 @@ class CostTable:
         """Return the costs of rows as `row_table` reads them."""
         return self.values
 
-    def paying(self) -> CostTable:
-        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
-        return self
-
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
         return self
