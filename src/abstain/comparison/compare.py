@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import indexable
 
-from abstain.arguments import real_number, refuse_dask
+from abstain.arguments import refuse_dask, share_between
 from abstain.comparison.folds import Folds, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
@@ -116,9 +116,7 @@ def compare(
     >>> compare(models, X, y, costs)
     Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
     """
-    level = real_number("confidence", confidence)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
+    level = share_between("confidence", confidence, 0.95)
     refuse_dask(X, "compare", "pass some of the rows")
     judge = judge_of(y, costs, row_costs, pos_label)
     X, truth = indexable(X, judge.truth)
