@@ -21,7 +21,7 @@ import abstain
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.tangent_hinge import origin_hinge
+from abstain.losses.tangent_hinge import hinge
 
 Rows = NDArray[np.float64]
 SHARES = (0.05, 0.5)
@@ -57,7 +57,7 @@ def relative_gap(X: Rows, nu: float, fitted: Any) -> float:
     """The relative duality gap of either machine, by the same float64 certificate."""
     n, d = X.shape
     ones = np.ones(n)
-    problem = DualProblem(Kernel("rbf", gamma=1.0 / d), X, ones.astype(np.int8), origin_hinge(), ones, nu * n)
+    problem = DualProblem(Kernel("rbf", gamma=1.0 / d), X, ones.astype(np.int8), hinge(0.0), ones, nu * n)
     beta = np.zeros(n)
     beta[fitted.support_] = np.asarray(fitted.dual_coef_).ravel()
     return float(certify(problem, beta, float(np.ravel(fitted.intercept_)[0])).relative_gap)

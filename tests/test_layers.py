@@ -8,8 +8,8 @@ import pytest
 
 from looping import looped
 
-LINE = "public_names datasets arguments compressed html reject_labels labels pairs costs losses kernels gammas "
-LINE += "features machines dual solvers rules estimators candidates preprocessing reasons files metrics comparison "
+LINE = "public_names datasets arguments compressed html frames reject_labels labels pairs costs losses kernels gammas "
+LINE += "machines dual solvers rules estimators candidates preprocessing reasons files metrics comparison "
 LINE += "review plot report cli"
 LAYERS = LINE.split()
 # the same inside the command line, whose files and folders are layers too

@@ -11,7 +11,7 @@ from harness.pages import run_it, share, table
 from abstain.costs.cuts import Thresholds
 from abstain.labels import NO_CLASS, Labels
 from abstain.plot import RejectRegionDisplay
-from abstain.plot.zones import zones_of
+from abstain.plot.palette import zones_of
 from abstain.rules.deciders import Cuts
 from abstain.rules.readouts import LogOdds
 from abstain.rules.rule import Rule

@@ -40,10 +40,18 @@ def positive_number(name: str, value: object) -> float:
     return number
 
 
-def whole_number(name: str, value: object, what: str = "a number", least: int = 0) -> int:
+def share_between(name: str, value: object, example: float) -> float:
+    """Return a share strictly between 0 and 1, or raise an error."""
+    share = real_number(name, value)
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"{name}={value!r} must be strictly between 0 and 1, such as {example:g}.")
+    return share
+
+
+def whole_number(name: str, value: object, what: str = "an integer >= 0", least: int = 0) -> int:
     """Return the value as an int, a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name}={value!r} must be {what}, a whole number of at least {least}.")
+        raise ValueError(f"{name}={value!r} must be {what}.")
     return int(value)
 
 

@@ -1,10 +1,10 @@
-"""Small HTML tables for notebooks, every cell escaped, in the notebook's colours; and shares as text."""
+"""Small tables: of text, and for notebooks, every cell escaped, in the notebook's colours; and shares as text."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -39,6 +39,13 @@ def html_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         + (f'<p style="margin:.3em 0">{_escaped(note)}</p></div>' if note else "</div>")
     )
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[str]:
+    """Return rows of text as lines with columns of the same width: some aligned to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    formats = [f"{'<' if column in left else '>'}{width}" for column, width in enumerate(widths)]
+    return ["  ".join(map(format, row, formats)).rstrip() for row in rows]
 
 
 def shortened(n: int, most: int = 10) -> list[int | None]:

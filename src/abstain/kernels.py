@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
+from sklearn.utils.extmath import row_norms
 
-from abstain.arguments import positive_number, real_number
+from abstain.arguments import positive_number, real_number, whole_number
 
 CANCELLED = 0.125  # share of the sizes of two sparse rows below which their distance is taken from differences,
 ROUNDED = 8.0  # unless it is at most this, in units of the kernel: then rounding is that of the value
@@ -94,7 +94,7 @@ class Kernel:
         object.__setattr__(self, "coef0", real_number("coef0", self.coef0))
         if math.isinf(self.coef0):
             raise ValueError(f"coef0={self.coef0} must be finite.")
-        object.__setattr__(self, "degree", _whole_number("degree", self.degree))
+        object.__setattr__(self, "degree", whole_number("degree", self.degree))
 
     def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
         """Return the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
@@ -142,12 +142,6 @@ def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64
 
 def _no_formula(*_: Any) -> NDArray[np.float64]:
     raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
-
-
-def _whole_number(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ValueError(f"{name}={value!r} must be an integer >= 0.")
-    return int(value)
 
 
 def _rbf(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
@@ -221,14 +215,10 @@ def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
 
 
 def _squared_norms(X: Matrix) -> NDArray[np.float64]:
-    if issparse(X):
-        if X.format != "csr" or not X.has_canonical_format:
-            return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-        entries, squares = X.data[: X.indptr[-1]], np.zeros(X.shape[0])
-        held = np.flatnonzero(np.diff(X.indptr))
-        squares[held] = np.add.reduceat(entries * entries, X.indptr[held])
-        return squares
-    return np.asarray(np.einsum("ij,ij->i", X, X))
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return np.asarray(row_norms(X, squared=True))
 
 
 def size_of_rows(kernel: Kernel, X: Matrix) -> NDArray[np.float64]:

@@ -108,12 +108,12 @@ class Labels:
     @property
     def negative(self) -> Any:
         """The class of two that is not positive; None for more classes."""
-        return None if self.positive is None else self.classes.tolist()[self.answers[0]]
+        return None if self.positive is None else self.classes.tolist()[self.orientation < 0]
 
     @property
     def orientation(self) -> int:
         """+1 if the positive class is the last one, as for scores in scikit-learn; -1 if it is the first of two."""
-        return -1 if self.answers[-1] == 0 else 1
+        return -1 if self.positive is not None and self.positive == self.classes[0] else 1
 
     @property
     def answers(self) -> tuple[int, ...]:
@@ -146,10 +146,8 @@ class Labels:
         """The labels that decisions decode to, one for each action, in the smallest dtype that holds them."""
         dtype = decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
         known = self.classes.tolist()
-        found = np.empty(len(self.answers), dtype=dtype)
-        for at, answer in enumerate(self.answers):
-            found[at] = known[answer] if answer != NO_CLASS else self.reject_label if self.rejects else known[0]
-        return found
+        rejected = self.reject_label if self.rejects else known[0]
+        return np.array([rejected if at == NO_CLASS else known[at] for at in self.answers], dtype=dtype)
 
     def decode(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Return the labels of choices: a plain array with `reject_label` where the choice is a reject."""

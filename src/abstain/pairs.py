@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.labels import Labels, choice_of, classes_in, encoded, label_vector
-from abstain.reject_labels import checked_reject_label, default_reject_label, free_label, kind_of, position, some
+from abstain.reject_labels import chosen_reject_label, free_label, is_auto, kind_of, position, some
 
 UNDECIDED = object()  # in place of decisions, where only the true classes matter
 
@@ -75,7 +75,7 @@ def read_pairs(
         y_pred = y_pred.label
         known = tuple(own.classes.tolist()) if known is None else known
         pos_label = own.positive if pos_label is None and own.positive in known else pos_label
-        if _auto(reject_label):
+        if is_auto(reject_label):
             reject_label = free_label(own.classes) if own.reject_label is None else own.reject_label
     true = label_vector(y_true, "y_true")
     if y_pred is None:
@@ -99,22 +99,18 @@ def read_pairs(
     return Pairs(truth, choice_of(choice, labels.answers), labels, stand_in)
 
 
-def _auto(reject_label: Any) -> bool:
-    return isinstance(reject_label, str) and reject_label == "auto"
-
-
 def _labels(
     true: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_label: Any, known: tuple[Any, ...] | None
 ) -> tuple[Labels, Any]:
     """Return the labels, and the made-up class if there is one."""
     seen = classes_in(true)
-    if known is None and len(seen) < 2 and _auto(reject_label) and kind_of(seen) in ("integer", "float"):
+    if known is None and len(seen) < 2 and is_auto(reject_label) and kind_of(seen) in ("integer", "float"):
         raise ValueError(
             f"y_true has only one class, {some(seen)}, which does not determine the reject label; "
             "pass the one in the predictions as reject_label (an estimator's reject_label_)."
         )
     classes, stand_in = seen if known is None else np.array(known, dtype=_dtype(seen)), None
-    label = default_reject_label(classes) if _auto(reject_label) else checked_reject_label(classes, reject_label)
+    label = chosen_reject_label(classes, reject_label, rejects=True)
     if known is None:
         more = [value for value in np.unique(predicted).tolist() if value not in seen.tolist() and value != label]
         if len(seen) == 1 and not more and pos_label is not None and position(seen, pos_label) is None:
@@ -130,7 +126,7 @@ def _labels(
                     f"y_true and y_pred contain only the class {some(seen)}; pass the positive one as pos_label."
                 )
             more = [stand_in := free_label(np.concatenate([seen, np.array([label], dtype=_dtype(seen))]))]
-        if len(seen) == 1 or (len(seen) > 2 and not _auto(reject_label)):
+        if len(seen) == 1 or (len(seen) > 2 and not is_auto(reject_label)):
             classes = np.unique(np.array([*seen.tolist(), *more], dtype=_dtype(seen)))
     classes = np.unique(classes)
     return Labels.made(classes, pos_label if len(classes) == 2 else None, label, rejects=True), stand_in
@@ -142,14 +138,7 @@ def _dtype(seen: NDArray[Any]) -> Any:
 
 def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> NDArray[np.intp]:
     """Return the position of each value in `known`, strings and numbers alike; any other value is an error."""
-    array = column_or_1d(np.asarray(values))
-    if array.dtype.kind in "OT":
-        distinct = list(dict.fromkeys(array.tolist()))
-        inverse = np.array([distinct.index(value) for value in array.tolist()], dtype=np.intp)
-    else:
-        unique, inverse = np.unique(array, return_inverse=True)
-        distinct = unique.tolist()
-    if odd := [value for value in distinct if value not in known]:
+    array, places = column_or_1d(np.asarray(values)).tolist(), {name: at for at, name in enumerate(known)}
+    if odd := [value for value in array if value not in places]:
         raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
-    codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
-    return codes[inverse]
+    return np.array([places[value] for value in array], dtype=np.intp)

@@ -66,13 +66,10 @@ def is_auto(reject_label: Any) -> bool:
 def checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
     """The label, if it has the type of the classes and is not one of them. For booleans it must be an integer."""
     kind = kind_of(classes)
-    truth = isinstance(label, bool | np.bool_)
-    fits = {
-        "string": isinstance(label, str),
-        "bool": isinstance(label, numbers.Integral) and not truth,
-        "integer": isinstance(label, numbers.Integral) and not truth,
-        "float": isinstance(label, numbers.Real) and not truth and bool(np.isfinite(float(label))),
-    }[kind]
+    kinds: dict[str, Any] = {"string": str, "float": numbers.Real}
+    fits = isinstance(label, kinds.get(kind, numbers.Integral)) and not isinstance(label, bool | np.bool_)
+    if kind == "float":
+        fits = fits and bool(np.isfinite(float(label)))
     if not fits:
         wanted = {"string": "a string", "float": "a finite number"}.get(kind, "an integer")
         raise ValueError(
@@ -88,20 +85,13 @@ def checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
 
 def free_label(y: NDArray[Any]) -> Any:
     """A label of the same type that is not in `y`."""
-    if y.dtype.kind == "U":
-        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
-    if y.dtype.kind in "iu" and y.size:
+    if all(isinstance(label, str) for label in y.tolist()):
+        return "x" * (max(map(len, y.tolist()), default=0) + 1)  # longer than any
+    if y.dtype.kind in "iu":
         return int(y.max()) + 1
-    if y.dtype.kind == "f" and y.size:
+    if y.dtype.kind == "f":
         return float(np.nextafter(np.max(y), np.inf))
-    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
-        return "x" * (max((len(label) for label in y), default=0) + 1)
     return -1  # booleans; anything that is not a label is refused by the encoding
-
-
-def usable_reject_label(classes: NDArray[Any]) -> Any:
-    """The parameter "auto", or a label where the default is the name of a class and nobody can be asked."""
-    return free_label(classes) if chosen_reject_label(classes, "auto", rejects=False) is None else "auto"
 
 
 def decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
 from abstain.comparison.rules import default_rules, left_out
-from abstain.comparison.text import as_html
 from abstain.comparison.verdict import judge_of
 from abstain.costs.per_row import mean_costs, row_table
 from abstain.labels import Labels
@@ -92,7 +91,7 @@ def test_every_number_against_a_count_of_its_own(kind, cases):
         np.testing.assert_allclose(alternatives[title], [case.cost(row, name) for row in range(len(case.y))])
     assert found.verdict.cost == pytest.approx(found.mean_cost.min())
     assert ("each row has its own costs" in str(found)) is case.by_row
-    assert "own" in as_html(found)
+    assert "own" in found._repr_html_()
 
 
 @pytest.mark.parametrize("kind", ["three", "two by row", "actions by row"])
@@ -118,7 +117,7 @@ def test_machines_of_this_library_have_forced_decisions_and_scores():
     assert {"svm, deciding every row without rejects", "plain"} <= {name for name, _ in found.verdict.alternatives}
     assert "error 1 to 5, reject 0.3 to 0.5" in str(found)
     assert "worst class" in str(found)
-    assert "worst class" not in as_html(found)
+    assert "worst class" not in found._repr_html_()
     actions = compare({"svm": RejectSVC(CREDIT)}, TWO, CREDITS, CREDIT, cv=FOLDS)
     assert actions.forced_prices[0].shape == (90,)
     assert "4 actions: approve, decline, call, visit" in str(actions)

@@ -5,8 +5,7 @@ import pytest
 
 from abstain.costs.per_row import row_table
 from abstain.labels import Labels
-from abstain.losses.row_losses import row_losses
-from abstain.losses.tangent_hinge import double_hinge, tangent_hinge, task_tangents
+from abstain.losses.tangent_hinge import double_hinge, row_losses, tangent_hinge, task_tangents
 from cost_kinds import KINDS, N_ROWS, of_row
 from problems import random_row_costs
 

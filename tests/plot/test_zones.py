@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from abstain import Actions, RejectSVC
 from abstain.plot import LossDisplay, RejectRegionDisplay
-from abstain.plot.zones import Zone, zones_of
+from abstain.plot.palette import Zone, zones_of
 from abstain.rules.rule import bayes_rule
 from action_cases import CREDIT
 

@@ -18,8 +18,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
-from abstain.losses.row_losses import row_losses
-from abstain.losses.tangent_hinge import double_hinge, hinge, tangent_hinge, task_tangents
+from abstain.losses.tangent_hinge import double_hinge, hinge, row_losses, tangent_hinge, task_tangents
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty

@@ -14,8 +14,7 @@ from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
-from abstain.losses.row_losses import row_losses
-from abstain.losses.tangent_hinge import double_hinge, hinge, task_tangents
+from abstain.losses.tangent_hinge import double_hinge, hinge, row_losses, task_tangents
 from abstain.solvers import linear_dual
 from abstain.solvers.linear_dual import LinearDual, balanced, suits
 from abstain.solvers.native import SMO

@@ -16,7 +16,7 @@ from abstain.dual.proof import Status
 from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.linear.linear_fit import fitted_machine, fitted_machines, linear_rows, row_centre, scattered
 from abstain.kernels import Kernel
-from abstain.losses.row_losses import in_sequence
+from abstain.losses.margin_loss import in_sequence
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers import linear_wide
 from abstain.solvers.linear import LinearNewton

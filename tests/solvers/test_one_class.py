@@ -9,7 +9,7 @@ from abstain.dual.certificate import certify, feasible
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
-from abstain.losses.tangent_hinge import origin_hinge
+from abstain.losses.tangent_hinge import hinge
 from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.one_class import OneClassSMO
 from clarabel_qp import dual_optimum
@@ -25,7 +25,7 @@ def one_class(seed, share, kernel=None, n=40):
     X, weight = rng.normal(size=(n, 3)) + 2.0, rng.integers(0, 4, n).astype(float)
     weight[0] = 1.0
     kernel = Kernel("rbf", gamma=0.5) if kernel is None else kernel
-    return DualProblem(kernel, X, np.ones(n, dtype=np.int8), origin_hinge(), weight, share * float(weight.sum()))
+    return DualProblem(kernel, X, np.ones(n, dtype=np.int8), hinge(0.0), weight, share * float(weight.sum()))
 
 
 @pytest.mark.parametrize("name", SOLVERS)

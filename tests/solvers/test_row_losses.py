@@ -8,8 +8,7 @@ import pytest
 from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
-from abstain.losses.row_losses import row_losses
-from abstain.losses.tangent_hinge import task_tangents
+from abstain.losses.tangent_hinge import row_losses, task_tangents
 from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.path import follow_path
 from clarabel_qp import dual_optimum, primal_optimum

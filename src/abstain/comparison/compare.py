@@ -11,16 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import indexable
 
-from abstain.arguments import real_number, refuse_dask
+from abstain.arguments import refuse_dask, share_between
 from abstain.comparison.folds import Folds, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.verdict import Judge, judge_of
 from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
-from abstain.metrics.frames import frozen
+from abstain.estimators.threshold.out_of_fold import checked_parts
+from abstain.frames import frozen
 from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.tables import counted
 from abstain.preprocessing import scales_one_hot
+from abstain.reject_labels import chosen_reject_label, free_label
 
 
 def compare(
@@ -114,9 +116,7 @@ def compare(
     >>> compare(models, X, y, costs)
     Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
     """
-    level = real_number("confidence", confidence)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
+    level = share_between("confidence", confidence, 0.95)
     refuse_dask(X, "compare", "pass some of the rows")
     judge = judge_of(y, costs, row_costs, pos_label)
     X, truth = indexable(X, judge.truth)
@@ -124,7 +124,7 @@ def compare(
     chosen, missing = _checked_models(models, judge, X, grouped=groups is not None)
     cautions = _cautions(chosen)
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
-    _check_classes(judge, folds)
+    checked_parts(folds, truth)
     decided = np.concatenate([test for _, test in folds])
     answers = held_out(chosen, X, truth, folds, groups=groups, row_costs=judge.row_costs, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
@@ -170,20 +170,13 @@ def compare(
     )
 
 
-def _check_classes(judge: Judge, folds: Folds) -> None:
-    """Raise an error if the training rows of a fold lack a class."""
-    for train, _ in folds:
-        found = len(np.unique(judge.truth[train]))
-        if found < len(judge.classes):
-            left = "only one class" if found == 1 else f"{found} of {len(judge.classes)} classes"
-            raise ValueError(f"a fold of cv leaves {left} to fit on; use fewer folds, or a stratified splitter.")
-
-
 def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tuple[dict[str, Any], dict[str, str]]:
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        labels = {"pos_label": judge.positive, "reject_label": judge.costs.free_reject_label(judge.truth)}
+        # a label of our own where the default is the name of a class, since nobody can be asked
+        taken = judge.costs.answering and chosen_reject_label(np.unique(judge.truth), "auto", rejects=False) is None
+        labels = {"pos_label": judge.positive, "reject_label": free_label(judge.truth) if taken else "auto"}
         rules = default_rules(judge.costs, **labels, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:

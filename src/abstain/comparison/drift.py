@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.arguments import real_number
+from abstain.arguments import share_between
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import Table, Tested, beyond_test, cells_of, holm, scores_test, shares_tests
@@ -101,9 +101,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     Drift
         The same as that of the whole batch.
     """
-    share = real_number("level", level)
-    if not 0.0 < share < 1.0:
-        raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.05.")
+    share = share_between("level", level, 0.05)
     guarded, _ = guarded_rows(estimator)
     reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
     before = cells_of(reference, reference)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.text import aligned
-from abstain.html import html_table
-from abstain.metrics.frames import frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from abstain.frames import DataFrame, frame_of
+from abstain.html import aligned, html_table
 
 _NAMED = 3  # differences in the sentence
 _LINES = 20  # tests in the tables
 _HEAD = ("", "here", "before", "difference", "p-value", "corrected")
+# What each kind of test compares, after the share here, and in a table.
+_KINDS = {
+    "scores": (
+        "of the rows are as unusual as the most unusual {before} at calibration",
+        "scores above the largest difference",
+    ),
+    "novel": ("of the rows are novel, {before} at calibration", "{name}"),
+    "rejects": ("of the rows are rejected by the classifier, {before} at calibration", "{name}"),
+    "decisions": ("of the decisions are {value}, {before} at calibration", "decisions: {value}"),
+    "missing": ("of the rows have no value in column {column}, {before} in training", "{name}: no value"),
+    "category": ("of the rows have {value} in column {column}, {before} in training", "{name}: {value}"),
+}
 # Differences between shares, from 0 to 1, in words.
 _EFFECTS = ((0.05, "negligible"), (0.15, "small"), (0.3, "moderate"))
 
@@ -63,37 +71,22 @@ class DriftTest:
     @property
     def words(self) -> str:
         """The two shares in words."""
-        here, before = percent(self.here), percent(self.before)
         if self.kind == "scores" and self.before == 0:
-            return f"{here} of the rows are more unusual than all calibration rows"
-        if self.kind == "scores":
-            return f"{here} of the rows are as unusual as the most unusual {before} at calibration"
-        if self.kind in ("missing", "category"):
-            column, value = (self.label, "no value") if self.kind == "missing" else self._category
-            return f"{here} of the rows have {value} in column {_quoted(column)}, {before} in training"
-        what = {
-            "novel": "of the rows are novel",
-            "rejects": "of the rows are rejected by the classifier",
-            "decisions": f"of the decisions are {_quoted(self.label)}",
-        }[self.kind]
-        return f"{here} {what}, {before} at calibration"
+            return f"{percent(self.here)} of the rows are more unusual than all calibration rows"
+        return f"{percent(self.here)} {self._said(0)}"
 
     @property
     def line(self) -> tuple[str, ...]:
         """The cells of a table."""
-        name = {
-            "scores": "scores above the largest difference",
-            "decisions": f"decisions: {_quoted(self.label)}",
-            "missing": f"{self.name}: no value",
-            "category": f"{self.name}: {self._category[1]}",
-        }.get(self.kind, self.name)
+        p_values = f"{self.p_value:.2g}", f"{self.corrected:.2g}"
         shares = percent(self.here), percent(self.before)
-        return (name, *shares, f"{self.difference:.3f} {self.effect}", f"{self.p_value:.2g}", f"{self.corrected:.2g}")
+        return (self._said(1), *shares, f"{self.difference:.3f} {self.effect}", *p_values)
 
-    @property
-    def _category(self) -> tuple[Any, str]:
-        """The column and the category that differs most."""
-        return (self.label[0], _quoted(self.label[1])) if self.kind == "category" else (None, "")
+    def _said(self, at: int) -> str:
+        """What is compared, in a sentence or in a cell."""
+        column, value = self.label if self.kind == "category" else (self.label, self.label)
+        names = {"column": repr(str(column)[:60]), "value": repr(str(value)[:60]), "name": self.name}
+        return _KINDS[self.kind][at].format(**names, before=percent(self.before))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +163,7 @@ class Drift:
             )
         return f"This batch is unlike the training rows (p {p}): {listed}."
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per test, in the order of `tests`, as a pandas DataFrame."""
         columns = ("difference", "effect", "here", "before", "p_value", "corrected")
         found = {column: [getattr(test, column) for test in self.tests] for column in columns}
@@ -207,7 +200,3 @@ def effect_of(difference: float) -> str:
 def percent(share: float) -> str:
     """A share in percent, with two digits below 10 %."""
     return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.2g} %"
-
-
-def _quoted(value: Any) -> str:
-    return repr(str(value)[:60])

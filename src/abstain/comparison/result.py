@@ -1,21 +1,34 @@
-"""Comparison: the result of `abstain.compare`."""
+"""Comparison: the result of `abstain.compare`, as values, in words, as a text table and for notebooks."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.text import as_html, as_text
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
-from abstain.metrics.frames import ReadOnly, frame_of, frozen
+from abstain.costs.answers import MOST
+from abstain.frames import DataFrame, ReadOnly, frame_of, frozen
+from abstain.html import aligned, html_table, percent
 
-if TYPE_CHECKING:
-    import pandas as pd
+# The rates of a table of counts that have another name in a text than in a data frame.
+_WORDS = {
+    "reject_rate": "rejected",
+    "error_rate": "errors",
+    "selective_error": "selective error",
+    "positive_predictivity": "predictivity",
+    "worst_class_error": "worst class",
+}
+SIGNIFICANT = "All differences from the best are significant."
+_MACHINES = (
+    "All intervals are for the machines fitted on these folds and do not include variation between training sets."
+)
+_HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,7 +151,7 @@ class Comparison(ReadOnly):
         given = {"reject_rate": rate, "largest": self._largest, "confidence": self.confidence}
         return verdict_on(*own, blind, machines, n_candidates=len(candidates), **given)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
         columns: dict[str, Any] = {}
         for name in ("mean_cost", "difference"):
@@ -153,11 +166,14 @@ class Comparison(ReadOnly):
         return f"Comparison(names={self.names}, rows={len(self.rows)}, n_splits={self.n_splits}, best={self.best!r})"
 
     def __str__(self) -> str:
-        return as_text(self)
+        lines, notes = aligned(_table(self), left=(0, 3)), [*_notes(self), *missing_rules(self)]
+        return "\n".join([_title(self), "", *lines, "", *_judged(self), *notes])
 
     def _repr_html_(self) -> str:
-        """Return the models as a table, for notebooks."""
-        return as_html(self)
+        """Return the models as a table, for notebooks, with the significant differences in words."""
+        head, *rows = ((*row[:4], *row[5:7]) for row in _table(self))
+        words = " ".join([in_words(self), *_judged(self), *self.cautions])
+        return html_table(_title(self), ("model", *head[1:]), rows, words)
 
     @property
     def _largest(self) -> float:
@@ -172,3 +188,86 @@ class Comparison(ReadOnly):
     @property
     def _paired(self) -> NDArray[np.float64]:
         return self.prices - self.prices[:, [self._best]]
+
+
+def _judged(comparison: Comparison) -> list[str]:
+    """The verdict as a sentence; none if the labels are unknown."""
+    return [] if comparison.verdict is None else [comparison.verdict.sentence]
+
+
+def missing_rules(comparison: Comparison) -> list[str]:
+    """One sentence for each rule left out."""
+    return [f"Left out: {name}; {reason}." for name, reason in comparison.left_out]
+
+
+def _table(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The head, the models from the cheapest, and the alternatives of the verdict that are not models themselves."""
+    rates = [_WORDS.get(rate, rate.removeprefix("share_")[:20]) for rate in comparison.tables[0].rates]
+    head = ("", "mean cost", _interval(comparison), "difference from best", "", *rates, "fit", "predict")
+    order = np.argsort(comparison.mean_cost, kind="stable").tolist()
+    found = () if comparison.verdict is None else comparison.verdict.alternatives
+    further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in found if name not in comparison.names]
+    return [head, *(_line(comparison, at) for at in order), *further]
+
+
+def in_words(comparison: Comparison) -> str:
+    """Which model costs least, and which ones cost significantly more."""
+    at = comparison.names.index(comparison.best)
+    low, high = comparison.mean_cost_interval[at]
+    cost = f"{comparison.mean_cost[at]:.4g} per row ({_interval(comparison)} {low:.3g} to {high:.3g})"
+    if len(comparison.names) == 1:
+        return f"{comparison.best} costs {cost}."
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for other in np.argsort(comparison.mean_cost, kind="stable").tolist():
+        name, (low, high) = comparison.names[other], comparison.difference_interval[other]
+        significant = name not in comparison.not_told_apart
+        by = f", by {comparison.difference[other]:.3g} ({low:.3g} to {high:.3g})" if significant else ""
+        if other != at:
+            found[significant].append(f"{name}{by}")
+    openings = {True: "Significantly more than that", False: "Not significantly more"}
+    words = [f"{opening}: {'; '.join(found[which])}." for which, opening in openings.items() if found[which]]
+    return " ".join([f"{comparison.best} costs least: {cost}.", *words, _HINDSIGHT])
+
+
+def _interval(comparison: Comparison) -> str:
+    return f"{100 * comparison.confidence:.4g}% interval"
+
+
+def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
+    name, (low, high) = comparison.names[at], comparison.mean_cost_interval[at]
+    least, most = comparison.difference_interval[at]
+    seconds = (comparison.fit_seconds[at], comparison.predict_seconds[at])
+    return (
+        name,
+        f"{comparison.mean_cost[at]:.4g}",
+        f"{low:.3g} to {high:.3g}",
+        "best" if name == comparison.best else f"{comparison.difference[at]:+.3g} ({least:+.3g} to {most:+.3g})",
+        "~" if name in comparison.not_told_apart and name != comparison.best else "",
+        *("-" if math.isnan(rate) else f"{percent(rate)}%" for rate in comparison.tables[at].rates.values()),
+        *(f"{second:.2f} s" if second >= 1 else f"{1e3 * second:.3g} ms" for second in seconds),
+    )
+
+
+def _title(comparison: Comparison) -> str:
+    counts = comparison.tables[0].counts.sum(axis=1)
+    labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
+    sides = (" negative", " positive") if comparison.costs.pair else [""] * len(counts)
+    named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:MOST]
+    if len(counts) > MOST:
+        named.append(f"{counts[MOST:].sum():,.0f} of {len(counts) - MOST} more classes")
+    return (
+        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({', '.join(named)}), "
+        f"{comparison.n_splits} folds; {comparison.costs.in_words()}"
+    )
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    level, ties = f"{100 * comparison.confidence:.4g}%", len(comparison.not_told_apart) - 1
+    others = len(comparison.names) - 1
+    if not others:
+        notes = [f"The interval is for the machines fitted on these folds, with {level} confidence."]
+    else:
+        significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
+        paired = f"Differences are paired by row; intervals hold for all pairs at once with {level} confidence."
+        notes = [f"{significance} {paired}", f"{_MACHINES} {_HINDSIGHT}"]
+    return [*notes, *comparison.cautions]

@@ -122,7 +122,8 @@ def _of_svms(costs: Any, named: dict[str, Any], *, grouped: bool) -> dict[str, A
         rules[EMBEDDED] = _embedded(costs, named, grouped=grouped)
     else:
         rules["double hinge, Bayes' cuts"] = RejectSVCCV(costs, cuts="bayes", **named, **_GRID)
-    rules["SVM with costs, no rejects"] = RejectSVCCV(costs.never_rejecting(), **named, **_GRID)
+    never = costs.scaled(costs.largest_scale)  # the same error costs, with rejects that never pay
+    rules["SVM with costs, no rejects"] = RejectSVCCV(never, **named, **_GRID)
     cut = {title: ThresholdRejector(plain, costs, method=method, **named) for title, method in methods.items()}
     return rules | {"SVM": RejectSVCCV(**named, **_GRID)} | cut | chow
 

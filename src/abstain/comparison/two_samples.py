@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 Counts = NDArray[np.int64]
 # Up to so many rows the distribution of D is counted; beyond, it is that of one sample of nm / (n + m) rows.
@@ -85,7 +85,7 @@ def scores_test(here: Counts, before: Counts) -> Tested:
         warnings.simplefilter("ignore", RuntimeWarning)  # where counting overflows, scipy takes the other method
         p_value = float(stats.ks_2samp(*samples, method=method).pvalue)
     # D = 1 in either direction: 2 of the (n + m)! / (n! m!) orders
-    least = float(2.0 / np.exp(min(_log_orders(n, m), 700.0)))
+    least = max(2.0 / float(special.comb(n + m, n)), 1e-304)
     share = float(above[0][at]), float(above[1][at])
     return Tested(abs(share[0] - share[1]), min(p_value, 1.0), min(least, p_value), at, *share)
 
@@ -180,9 +180,3 @@ def holm(p_values: Sequence[float], least: Sequence[float]) -> NDArray[np.float6
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if len(p) else []
     return corrected
-
-
-def _log_orders(n: int, m: int) -> float:
-    """The logarithm of the number of ways to choose n of n + m rows."""
-    i = np.arange(1, min(n, m) + 1, dtype=np.float64)
-    return float(np.log((max(n, m) + i) / i).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,16 +40,6 @@ class ActionLabels(Labels):
         return cls(labels.classes, labels.positive, None, any(hands_on), names, answers, hands_on)
 
     @property
-    def orientation(self) -> int:
-        """+1 if the positive class is the last one; -1 if it is the first of two."""
-        return -1 if self.positive is not None and self.positive == self.classes[0] else 1
-
-    @property
-    def negative(self) -> Any:
-        """The class of two that is not positive; None for more classes."""
-        return None if self.positive is None else self.classes.tolist()[self.orientation < 0]
-
-    @property
     def actions(self) -> NDArray[Any]:
         """The names as `predict` returns them: of objects if some are strings and others numbers."""
         return np.array(self.names, dtype=object if len({isinstance(name, str) for name in self.names}) > 1 else None)
@@ -59,10 +49,7 @@ class ActionLabels(Labels):
         """The names of the actions in tables."""
         return [str(name) for name in self.names]
 
-    @property
-    def sides(self) -> dict[str, Any]:
-        """None: actions have no positive and no negative side."""
-        return {}
+    sides: ClassVar[dict[str, Any]] = {}  # no positive and no negative side
 
     def forced(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Return the names of choices."""

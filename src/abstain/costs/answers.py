@@ -7,10 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.reading import rejecting_pays
+from abstain.costs.reading import SCALE
 from abstain.costs.table import CostTable
 from abstain.labels import Labels
-from abstain.reject_labels import usable_reject_label
 
 MOST = 6  # classes or actions named in a sentence
 
@@ -56,12 +55,10 @@ class AnswerTable(CostTable):
     @property
     def can_hand_on(self) -> Any:
         """Whether rejecting ever pays; of two classes with costs per row, by row."""
-        return super().can_hand_on if self.n_classes == 2 or self.per_row else rejecting_pays(self)
+        in_closed_form = self.n_classes == 2 or self.per_row
+        return super().can_hand_on if in_closed_form else self.largest_scale > 1.0 + SCALE  # type: ignore[attr-defined]
 
-    @property
-    def rejects(self) -> Any:
-        """Whether rejecting ever pays; False if some answer is always as cheap."""
-        return self.can_hand_on
+    rejects = can_hand_on
 
     def named(self, labels: Labels) -> CostTable:
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""
@@ -83,10 +80,6 @@ class AnswerTable(CostTable):
         errors = self.errors[0, 1] * (1.0 - np.eye(len(known)))  # all cost the same, and all rejects
         values = np.column_stack([errors, np.full(len(known), self.reject_costs[0])])
         return object.__new__(type(self)).filled(known, labels.answers, values)
-
-    def free_reject_label(self, y: NDArray[Any]) -> Any:
-        """Return a reject label that is not one of these labels."""
-        return usable_reject_label(np.unique(y))
 
     def check_rows(self, values: NDArray[np.float64], known: list[Any], actions: list[Any]) -> None:
         """Raise an error unless correct answers cost 0 and all others more, as in `Costs`."""

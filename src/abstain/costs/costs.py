@@ -172,21 +172,10 @@ class Costs(AnswerTable):
         found = Costs(self.false_positive, self.false_negative, (self.reject_negative, self.reject_positive))
         return found if same else found.swapped()
 
-    def paying(self) -> Costs:
-        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
-        if self.n_classes == 2:
-            share = self.reject_negative / self.false_positive + self.reject_positive / self.false_negative
-            rejects = (self.reject_negative / max(share, 1.0), self.reject_positive / max(share, 1.0))
-            return Costs(self.false_positive, self.false_negative, rejects)
-        lowered = min(self.largest_scale, 1.0) * self.reject_costs
-        return Costs.of_errors(self.labels or tuple(range(self.n_classes)), self.errors, lowered)
-
-    def never_rejecting(self) -> Costs:
-        """Return the same error costs with the largest reject costs that can pay, at which nothing is rejected."""
-        if self.n_classes > 2:
-            return self.with_reject(tuple((self.largest_scale * self.reject_costs).tolist()))
-        even = 1.0 / (1.0 / self.false_positive + 1.0 / self.false_negative)  # where the two thresholds meet
-        return Costs(self.false_positive, self.false_negative, even)
+    def scaled(self, factor: float) -> Costs:
+        """Return the costs with all costs of rejecting times a factor."""
+        order = [answer for answer in self.answers if answer != NO_CLASS]
+        return self.with_reject(tuple((factor * self.reject_costs[order]).tolist()))
 
     def swapped(self) -> Costs:
         """Return the costs with the two classes exchanged and without names: the other one becomes the positive one."""

@@ -43,7 +43,8 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
 
 def mean_costs(table: CostTable) -> CostTable:
     """Return the mean of each cost over the rows; rejects that could never pay cost the most that can."""
-    return table.with_values(table.values.mean(axis=0)).paying()
+    mean: Any = table.with_values(table.values.mean(axis=0))
+    return mean.scaled(min(mean.largest_scale, 1.0)) if mean.answering else mean
 
 
 def sample_costs(labels: Labels, costs: CostTable | None = None) -> NDArray[np.float64]:

@@ -219,11 +219,6 @@ def _scaled(reject: Any, factor: float) -> str:
     return f"cost allowed is {factor * reject:.12g}"
 
 
-def rejecting_pays(costs: Any) -> bool:
-    """Return whether rejecting ever pays, of costs of more than two classes."""
-    return bool(costs.largest_scale > 1.0 + SCALE)
-
-
 def _check_two(costs: Any) -> None:
     errors, rejects = (costs.false_positive, costs.false_negative), (costs.reject_negative, costs.reject_positive)
     share, names = rejects[0] / errors[0] + rejects[1] / errors[1], ["reject_negative", "reject_positive"]
@@ -248,13 +243,16 @@ def largest_scale(errors: NDArray[np.float64], reject: NDArray[np.float64]) -> f
 
         max s   s.t.   sum_j P_j errors[j, k] >= s for all k,   sum_j P_j reject_j = 1,   P >= 0
 
-    With a[j, k] = errors[j, k] / reject_j, up to a unit, and x_j = P_j reject_j / s this is a covering problem::
+    Of two classes, P_j errors[j, k] = s for both. Of more, with a[j, k] = errors[j, k] / reject_j, up to a unit, and
+    x_j = P_j reject_j / s, this is a covering problem::
 
         1 / s = min sum_j x_j   s.t.   sum_j x_j a[j, k] >= 1 for all k,   x >= 0
 
     It is solved in units in which the largest entry of each row and column is about 1: the solver's tolerances are
     absolute, and costs may differ by many powers of ten.
     """
+    if len(reject) == 2:
+        return float(1.0 / (reject[0] / errors[0, 1] + reject[1] / errors[1, 0]))
     from scipy.optimize import linprog  # slow to import, and only costs of several classes need it
 
     a = _ratios(errors, reject)

@@ -220,10 +220,6 @@ class CostTable:
         self.check_names(tuple(labels.classes.tolist()))
         return self
 
-    def free_reject_label(self, y: NDArray[Any]) -> Any:  # noqa: ARG002
-        """Return a reject label that is not one of these labels; named actions have none."""
-        return "auto"
-
     def with_reject(self, reject: Any) -> CostTable:  # noqa: ARG002
         """Return the costs with another cost of rejecting; an error where there is not one reject."""
         raise ValueError(f"costs must be a Costs, whose reject cost is varied, not {self!r}.")
@@ -238,10 +234,6 @@ class CostTable:
     def as_rows(self) -> NDArray[np.float64]:
         """Return the costs of rows as `row_table` reads them."""
         return self.values
-
-    def paying(self) -> CostTable:
-        """Return the costs, of which rejects that can never pay are lowered to the most that can."""
-        return self
 
     def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""

@@ -14,8 +14,7 @@ from scipy.sparse import issparse
 
 from abstain.dual.problem import DualProblem
 from abstain.kernels import size_of_rows
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable, MarginLoss
 
 _NO_LENGTH = 1e-6  # squared length of a machine of one class that counts as 0, as a share of the longest one
 ROUNDED = 1e-12  # share of the largest coefficient below which one inside its box is a rounding error

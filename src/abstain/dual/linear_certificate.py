@@ -30,8 +30,7 @@ from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate, largest_knot
 from abstain.dual.problem import RowLosses
 from abstain.kernels import Kernel
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable, MarginLoss
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.machines.linear_machine import LinearMachine
 

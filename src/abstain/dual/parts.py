@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes, rounding_bound
 from abstain.dual.problem import DualProblem, RowLosses
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable, in_sequence
+from abstain.losses.margin_loss import LossTable, MarginLoss, in_sequence
 
 
 @dataclass(frozen=True, eq=False)

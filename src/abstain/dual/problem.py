@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.kernels import Kernel, Matrix
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable, MarginLoss
 from abstain.machines.kernel_machine import KernelMachine, class_pairs
 
 ROUNDING = 1e-12  # rounding of a sum, as a share of it; also between a coefficient and the breakpoint it rests on

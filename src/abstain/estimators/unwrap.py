@@ -227,7 +227,7 @@ class FittedClassifier:
     @property
     def rejects(self) -> bool:
         """Whether it may reject; with `Actions`, whether some of them hand the case on."""
-        return self.rule is not None and self.rule.rejects
+        return self.rule is not None and self.rule.labels.rejects
 
     @property
     def reject_label(self) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,13 @@ class PiecewiseLinear:
     slopes: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "knots", tuple(float(knot) for knot in self.knots))
-        object.__setattr__(self, "slopes", tuple(float(slope) for slope in self.slopes))
+        object.__setattr__(self, "knots", tuple(map(float, self.knots)))
+        object.__setattr__(self, "slopes", tuple(map(float, self.slopes)))
         if not self.knots or len(self.knots) != len(self.slopes):
             raise ValueError(f"knots and slopes must have equal length >= 1; got {self.knots} and {self.slopes}.")
-        if not np.isfinite(self.knots).all() or (np.diff(self.knots) <= 0).any():
+        if not (all(map(math.isfinite, self.knots)) and all(a < b for a, b in pairwise(self.knots))):
             raise ValueError(f"knots={self.knots} must be finite and strictly increasing.")
-        if not np.isfinite(self.slopes).all() or (np.diff([*self.slopes, 0.0]) <= 0).any():
+        if not (math.isfinite(self.slopes[0]) and all(a < b for a, b in pairwise((*self.slopes, 0.0)))):
             raise ValueError(f"slopes={self.slopes} must be finite, negative and strictly increasing.")
 
     @property
@@ -190,3 +191,45 @@ class MarginLoss(Losses):
     def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
         """Return the loss of these rows, which depends on their class only."""
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable(Losses):
+    """The training losses of n rows, each a convex, piecewise-linear function of its margin.
+
+    Attributes
+    ----------
+    knots, slopes : float64 arrays of shape (L, K)
+        The distinct losses, as in `PiecewiseLinear`.
+    kind : intp array of shape (n,)
+        The line with each row's loss.
+    """
+
+    knots: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    kind: NDArray[np.intp]
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the knots and the slopes of the distinct losses."""
+        return self.knots, self.slopes
+
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
+        """Return each row's line; `sign` is part of it already."""
+        if sign.shape != self.kind.shape:
+            raise ValueError(f"the table has losses for {len(self.kind)} rows, not for {len(sign)}.")
+        return self.kind
+
+    def take(self, rows: Any) -> LossTable:
+        """Return the losses of these rows."""
+        return replace(self, kind=self.kind[rows])
+
+
+def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> MarginLoss | LossTable:
+    """Return the losses of several sets of rows, one after another; all with as many knots."""
+    if isinstance(losses[0], MarginLoss) and all(loss is losses[0] for loss in losses):
+        return losses[0]
+    tables = [loss.tables() for loss in losses]
+    before = np.cumsum([0, *(len(knots) for knots, _ in tables)])
+    kinds = [start + loss.kinds(sign) for start, loss, sign in zip(before, losses, signs, strict=False)]
+    knots, slopes = (np.concatenate(each) for each in zip(*tables, strict=True))
+    return LossTable(knots, slopes, np.concatenate(kinds))

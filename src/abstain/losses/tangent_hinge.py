@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,9 +38,12 @@ from scipy.special import expit
 from abstain.arguments import real_number
 from abstain.costs.cuts import Thresholds, envelope
 from abstain.costs.table import CostTable
-from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
+from abstain.losses.margin_loss import LossTable, MarginLoss, PiecewiseLinear
 
 LARGEST_LOG_ODDS = 700.0  # beyond, a slope is outside the normal range of float64
+# All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
+# this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
+_SLIVER = 2.0**-41
 COUNT = 6  # of each class of several; from five to eight the costs were the same
 
 
@@ -142,14 +144,12 @@ def tangent_hinge(log_odds: Sequence[float], cut: float | None = None) -> Margin
         )
     thresholds = Thresholds(t[0], t[-1])
     # Tangents whose slopes are equal in floating point, in either class, count as one.
-    t = t[np.concatenate([[True], (np.diff(expit(t)) > 0) & (np.diff(expit(-t)) < 0)])]
-    return MarginLoss(
-        negative=_positive_loss(-t[::-1]),  # swapping the classes negates the log-odds
-        positive=_positive_loss(t),
-        thresholds=thresholds,
-        cut=min(max(0.0, thresholds.lower), thresholds.upper) if cut is None else cut,
-        unit=1.0,
-    )
+    t = t[new_slopes(t)]
+    each = np.stack([-t[::-1], t])  # swapping the classes negates the log-odds
+    knots = np.concatenate([crossings(each[:, :-1], each[:, 1:]), last_knots(each[:, -1:])], axis=1)
+    negative, positive = map(PiecewiseLinear, knots.tolist(), (-expit(-each)).tolist())
+    cut = min(max(0.0, thresholds.lower), thresholds.upper) if cut is None else cut
+    return MarginLoss(negative, positive, thresholds, cut, unit=1.0)
 
 
 def tangent_hinge_at(probabilities: Sequence[float], cut: float | None = None) -> MarginLoss:
@@ -160,15 +160,14 @@ def tangent_hinge_at(probabilities: Sequence[float], cut: float | None = None) -
     return tangent_hinge([math.log(value) - math.log1p(-value) for value in p], cut)
 
 
-def _positive_loss(t: NDArray[np.float64]) -> PiecewiseLinear:
-    crossings = [_crossing(a, b) for a, b in pairwise(t.tolist())]
-    # tau = H(p) / (1 - p) at the last tangent = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation.
-    tau = math.exp(t[-1]) * _softplus(-t[-1]) + _softplus(t[-1])
-    return PiecewiseLinear(knots=(*crossings, tau), slopes=tuple(-expit(-t)))
+def new_slopes(t: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether the slope of each tangent differs from that of the one before, in either class; the first does."""
+    first = np.ones((*t.shape[:-1], 1), dtype=bool)
+    return np.concatenate([first, (np.diff(expit(t)) > 0) & (np.diff(expit(-t)) < 0)], axis=-1)
 
 
-def _crossing(a: float, b: float) -> float:
-    """Return the score where the tangents at log-odds a < b cross: rho = (H(p_a) - H(p_b)) / (p_b - p_a).
+def crossings(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores where the tangents at log-odds a < b cross: rho = (H(p_a) - H(p_b)) / (p_b - p_a).
 
     The quotient loses its digits as b approaches a. With h = b - a ::
 
@@ -178,29 +177,24 @@ def _crossing(a: float, b: float) -> float:
     The first is exact to rounding if p_a is not small, the second if q_a is not small.
     """
     h = b - a
-    p_a, q_a, p_b, q_b = (float(expit(s)) for s in (a, -a, b, -b))
-    if h > 1.0:
-        # 1 - p keeps the digits if p is near 1.
-        return (_entropy(a) - _entropy(b)) / (q_a - q_b if a > 0 else p_b - p_a)
-    if a > 0:
-        u = math.expm1(h)
-        return a + (math.log1p(q_b * u) - q_b * h) / (p_a * q_b * u)
-    v = -math.expm1(-h)
-    return a + (p_b * h + math.log1p(-p_b * v)) / (p_b * q_a * v)
+    p_a, q_a, p_b, q_b = expit(a), expit(-a), expit(b), expit(-b)
+    with np.errstate(all="ignore"):  # each formula is used where it is accurate only
+        # 1 - p keeps the digits if p is near 1
+        wide = (_entropy(a) - _entropy(b)) / np.where(a > 0, q_a - q_b, p_b - p_a)
+        u, v = np.expm1(np.minimum(h, 2.0)), -np.expm1(-h)
+        right = a + (np.log1p(q_b * u) - q_b * h) / (p_a * q_b * u)
+        left = a + (p_b * h + np.log1p(-p_b * v)) / (p_b * q_a * v)
+    return np.where(h > 1.0, wide, np.where(a > 0, right, left))
 
 
-def _entropy(t: float) -> float:
-    """Compute H(p) at the log-odds t: -log p and -log(1 - p) are softplus(-t) and softplus(t)."""
-    return float(expit(t)) * _softplus(-t) + float(expit(-t)) * _softplus(t)
+def _entropy(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute H(p) at the log-odds t: -log p and -log(1 - p) are log(1 + exp(-t)) and log(1 + exp(t))."""
+    return np.asarray(expit(t) * np.logaddexp(0.0, -t) + expit(-t) * np.logaddexp(0.0, t))
 
 
 def last_knots(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Compute tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
     return np.asarray(np.exp(t) * np.logaddexp(0.0, -t) + np.logaddexp(0.0, t))
-
-
-def _softplus(t: float) -> float:
-    return float(np.logaddexp(0.0, t))
 
 
 def double_hinge(costs: CostTable) -> MarginLoss:
@@ -243,15 +237,52 @@ def class_losses(tangents: NDArray[np.float64]) -> tuple[MarginLoss, ...]:
     return tuple(made[row] for row in each)
 
 
-@cache
-def hinge() -> MarginLoss:
-    """Return ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
-    loss = PiecewiseLinear(knots=(1.0,), slopes=(-1.0,))
-    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)
+def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTable:
+    """Return the loss of each row; rows with equal tangents share one.
+
+    ::
+
+        loss(z) = b |tau - z|_+ + d |y rho - z|_+      as in `double_hinge`, with p_low and p_high of the row
+
+    How large the costs are does not matter here: that is in the weights of the rows.
+
+    Parameters
+    ----------
+    tangents : ndarray of shape (n, L)
+        The log-odds of the class with sign +1 at each row's tangents, in any order; infinity where it has fewer.
+    sign : ndarray of int8, shape (n,)
+    """
+    at = np.where(np.isinf(tangents), np.nan, tangents)
+    at = np.sort(np.where(sign[:, np.newaxis] > 0, at, -at), axis=1)  # exchanging the classes negates the log-odds
+    beyond = np.nanmax(np.abs(at), axis=1) > LARGEST_LOG_ODDS
+    if beyond.any():
+        raise ValueError(
+            f"row_costs has costs too far apart at row {int(np.argmax(beyond))}: the log of their ratios must lie "
+            "within +-700; state the costs in one currency."
+        )
+    lines, kind = np.unique(np.where(np.isfinite(at) & new_slopes(at), at, np.inf), axis=0, return_inverse=True)
+    lines = np.sort(lines, axis=1)
+    count = np.isfinite(lines).sum(axis=1)
+    most, rows = int(count.max()), np.arange(len(lines))
+    lines = lines[:, :most]
+    slopes, knots = -expit(-lines), np.empty(lines.shape)
+    knots[:, -1] = last_knots(lines[rows, count - 1])
+    for j in range(most - 1):
+        real = j + 1 < count
+        knots[real, j] = crossings(lines[real, j], lines[real, j + 1])
+        # halfway between the bend before and the last knot
+        spare = ~real
+        before = knots[spare, j - 1] if j else 0.0
+        knots[spare, j] = knots[spare, -1] - (knots[spare, -1] - before) * 0.5
+        slopes[spare, j + 1] = slopes[spare, j] * (1.0 - _SLIVER)
+    return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.intp))
 
 
 @cache
-def origin_hinge() -> MarginLoss:
-    """Return ``|-z|_+`` for both classes: the hinge of a margin of 0, as the machine of one class has it."""
-    loss = PiecewiseLinear(knots=(0.0,), slopes=(-1.0,))
+def hinge(knot: float = 1.0) -> MarginLoss:
+    """Return ``|1 - z|_+`` for both classes, or ``|knot - z|_+``; it rejects nothing and cuts the score at 0.
+
+    The machine of one class has the knot 0.
+    """
+    loss = PiecewiseLinear(knots=(knot,), slopes=(-1.0,))
     return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -126,11 +125,6 @@ class CrossMachine:
     def classifier(self) -> FoldClassifiers:
         """The classifiers of all folds."""
         return FoldClassifiers(tuple(fold.classifier for fold in self.folds))
-
-    @property
-    def unit(self) -> float:
-        """The score is not related to probabilities: nan."""
-        return math.nan
 
     def p_values(self, X: Any) -> NDArray[np.float64]:
         """Return the p-value of each class, shape (n, n_classes)."""

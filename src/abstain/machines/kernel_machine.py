@@ -31,22 +31,26 @@ def expand(
     X have the same scores; rows in float32 become float64 in the same way. Sparse vectors, and kernels that the core
     does not have, use `kernel_values`.
     """
-    coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])
     if coef.size == 0:
         return out
     native = kernel.formula.native and not issparse(vectors)
     if native and not issparse(X) and X.dtype == np.float64:
-        return _expand_dense(kernel, X, vectors, coef, n_jobs)
+        X, vectors, coef = (np.require(one, np.float64, ["C", "A"]) for one in (X, vectors, coef))
+        return _native.expand(X, vectors, coef, *_native_facts(kernel, n_jobs))
     step = max(1, _BLOCK // max(coef.size, X.shape[1] if native else 1))
-    for first in range(0, X.shape[0], step):
-        rows = X[first : first + step]
+    for block in (slice(first, first + step) for first in range(0, X.shape[0], step)):
         if native:
-            rows = rows.toarray() if issparse(rows) else rows
-            out[first : first + step] = _expand_dense(kernel, rows, vectors, coef, n_jobs)
-            continue
-        out[first : first + step] = kernel_values(kernel, rows, vectors, n_jobs) @ coef
+            dense = X[block].toarray() if issparse(X) else X[block]
+            out[block] = expand(kernel, dense.astype(np.float64, copy=False), vectors, coef, n_jobs)
+        else:
+            out[block] = kernel_values(kernel, X[block], vectors, n_jobs) @ coef
     return out
+
+
+def _native_facts(kernel: Kernel, n_jobs: int | None) -> tuple[str, float, float, int, int]:
+    """Return the kernel, and the number of threads, as the native core takes them."""
+    return kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
 
 
 def kernel_values(kernel: Kernel, X: Matrix, vectors: Matrix, n_jobs: int | None = 1) -> NDArray[np.float64]:
@@ -57,19 +61,8 @@ def kernel_values(kernel: Kernel, X: Matrix, vectors: Matrix, n_jobs: int | None
     if not (differences and kernel.formula.native) or 0 in X.shape + vectors.shape:
         return kernel(X, vectors)
     rows, others = (native_matrix(one, np.float64) for one in (X, vectors))
-    values = _native.kernel_values(
-        rows, others, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
-    )  # fmt: skip
+    values = _native.kernel_values(rows, others, *_native_facts(kernel, n_jobs))
     return values.reshape(X.shape[0], vectors.shape[0])
-
-
-def _expand_dense(
-    kernel: Kernel, X: Matrix, vectors: Matrix, coef: NDArray[np.float64], n_jobs: int | None
-) -> NDArray[np.float64]:
-    rows, vectors = (np.require(one, np.float64, ["C", "A"]) for one in (X, vectors))
-    return _native.expand(
-        rows, vectors, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
-    )  # fmt: skip
 
 
 def expand_parts(
@@ -89,9 +82,7 @@ def expand_parts(
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     dense = np.require(X, np.float64, ["C", "A"]) if gram is None else None
-    return _native.expand_parts(
-        dense, rows, starts, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs), gram
-    )
+    return _native.expand_parts(dense, rows, starts, coef, *_native_facts(kernel, n_jobs), gram)
 
 
 def gram_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -99,13 +90,12 @@ def gram_values(kernel: Kernel, X: Matrix, n_jobs: int | None = None) -> NDArray
     if issparse(X):
         return np.require(kernel_values(kernel, X, X, n_jobs), np.float64, ["C", "A"])
     X = np.require(X, np.float64, ["C", "A"])
-    return _native.gram(X, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs))
+    return _native.gram(X, *_native_facts(kernel, n_jobs))
 
 
 def kernel_bytes(n_rows: int) -> float:
     """Return an upper bound on the memory of `gram_values`."""
-    longest = n_rows + 127.0
-    return 8.0 * longest * longest
+    return 8.0 * (n_rows + 127.0) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,38 +168,27 @@ class KernelMachine:
             check_indices(self.vectors, "support_vectors_")  # a machine that does not come from a fit may be forged
         if self.linear is not None:
             return self.linear.expansion(X)
-        if self.coef.ndim > 1:
-            out = np.empty((X.shape[0], self.coef.shape[0]))
-            step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
-            for first in range(0, X.shape[0], step):
-                out[first : first + step] = (self.coef @ self.values(X[first : first + step], n_jobs).T).T
-            return out
-        if self.is_precomputed:
-            everywhere = np.zeros(self.n_rows)
-            everywhere[self.support] = self.coef
-            return np.asarray(self._values(X) @ everywhere)
-        if isinstance(self.kernel, Kernel):
+        if self.coef.ndim == 1 and isinstance(self.kernel, Kernel) and not self.is_precomputed:
             return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
-        return np.asarray(self._values(X) @ self.coef)
+        out = np.empty((X.shape[0], *self.coef.shape[:-1]))
+        step = max(1, _BLOCK // max(1, self.n_rows if self.is_precomputed else len(self.support), X.shape[1]))
+        for block in (slice(first, first + step) for first in range(0, X.shape[0], step)):
+            out[block] = (self.coef @ self.values(X[block], n_jobs).T).T
+        return out
 
     def values(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the kernel values of these rows with the vectors."""
-        found = self._values(X, n_jobs)
-        return found[:, self.support] if self.is_precomputed else found
-
-    def _values(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return the kernel values of these rows with the vectors, or with all training rows if X has them."""
-        if self.is_precomputed:
-            values, columns, of = X, self.n_rows, "training row"
-        elif isinstance(self.kernel, Kernel):
+        if isinstance(self.kernel, Kernel) and not self.is_precomputed:
             return kernel_values(self.kernel, X, self.vectors, n_jobs)
-        else:
+        values, columns, of = X, self.n_rows, "training row"
+        if not isinstance(self.kernel, Kernel):
             values, columns, of = called_kernel(self.kernel, X, self.vectors), len(self.support), "vector"
         if values.shape != (X.shape[0], columns):
             raise ValueError(
                 f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {values.shape}."
             )
-        return values
+        values = values[:, self.support] if self.is_precomputed else values
+        return np.asarray(values.toarray() if issparse(values) else values)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return the score of each row, shape (n,) or (n, n_machines)."""

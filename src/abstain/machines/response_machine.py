@@ -54,7 +54,8 @@ class ResponseMachine:
             raise ValueError(PAIRWISE)
         values = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
         if self.method == "predict_proba":
-            values = log_probabilities(values) if several else log_odds(values)
+            # finite where a probability is 0
+            values = np.log(np.maximum(values, np.finfo(np.float64).tiny)) if several else log_odds(values)
         shape = (*values.shape[:1], several) if several else values.shape[:1] or (0,)
         if values.shape == shape and np.isfinite(values).all():
             # for two classes the probabilities became the log-odds of the second class
@@ -86,11 +87,6 @@ def _is_pairwise(classifier: Any) -> bool:
     found = getattr(classifier, "best_estimator_", classifier)
     parameters = found.get_params() if hasattr(found, "get_params") else {}
     return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in parameters.items())
-
-
-def log_probabilities(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute the logarithms of probabilities; finite where one is 0."""
-    return np.asarray(np.log(np.maximum(probability, np.finfo(np.float64).tiny)))
 
 
 def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:

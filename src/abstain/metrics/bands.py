@@ -7,18 +7,15 @@ reject rates (coverages) in all resamples, with ties averaged; the band is the c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import real_number
+from abstain.arguments import share_between, whole_number
+from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.metrics.curve_results import KINDS, CurveKind
-from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
 from abstain.metrics.ranking import RankedRows, running
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class CurveBand(ReadOnly):
     level: float
     n_resamples: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The band as a pandas DataFrame."""
         parts = arrays_of(self)
         return frame_of({KINDS[self.curve].x: parts.pop("grid"), **parts})
@@ -113,21 +110,18 @@ def bootstrap_band(
         raise ValueError(f"curve={curve!r} must be one of {', '.join(KINDS)}.")
     if (curve == "cost") != (costs is not None or row_costs is not None):
         raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are required for "cost" and not used otherwise.')
-    if not 0.0 < real_number("level", level) < 1.0:
-        raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.95.")
-    count = real_number("n_resamples", n_resamples)
-    if count < 1 or count % 1 != 0:
-        raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
+    level = share_between("level", level, 0.95)
+    n_resamples = whole_number("n_resamples", n_resamples, "an integer >= 1", 1)
     points = _checked_grid(KINDS[curve], grid)
     given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
     ranked = RankedRows.of(y_true, score, cut, costs=costs, **given)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
-    resampled = np.empty((int(n_resamples), len(points)))
+    resampled = np.empty((n_resamples, len(points)))
     for values in resampled:
         values[:] = _at(points, curve, ranked, ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
     lower, upper = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
     estimate = _at(points, curve, ranked, ranked.weight)
-    return CurveBand(curve, points, estimate, lower, upper, float(level), int(n_resamples))
+    return CurveBand(curve, points, estimate, lower, upper, level, n_resamples)
 
 
 def _at(points: NDArray[np.float64], curve: str, ranked: RankedRows, weight: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
+from abstain.frames import DataFrame, ReadOnly, arrays_of, frame_of
 from abstain.html import html_table, percent
-from abstain.metrics.frames import ReadOnly, arrays_of, frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from abstain.rules.tuning.scored_rows import cut_after
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -89,7 +86,7 @@ class Curve(ReadOnly):
     def _note(self) -> str:
         return ""
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The points as a pandas DataFrame; what belongs to the segments between them stands at their start."""
         parts, n = arrays_of(self), len(getattr(self, self.kind.x))
         return frame_of({name: np.append(part, [np.nan] * (n - len(part))) for name, part in parts.items()})
@@ -240,7 +237,7 @@ class CostCurve(Curve):
     @property
     def operating_point(self) -> OperatingPoint:
         """The point of least cost."""
-        at, half_width = self.chosen, self._half_width(self.chosen)
+        at, half_width = self.chosen, max(cut_after(self.confidence[:-1], self.chosen), 0.0)
         thresholds = Thresholds(self.cut - half_width, self.cut + half_width)
         return OperatingPoint(float(self.reject_rate[at]), float(self.mean_cost[at]), thresholds)
 
@@ -252,16 +249,6 @@ class CostCurve(Curve):
         best = self.operating_point
         return f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """The points as a pandas DataFrame, with the point of least cost marked."""
         return super().to_frame().assign(chosen=np.arange(len(self.mean_cost)) == self.chosen)
-
-    def _half_width(self, at: int) -> float:
-        """D of the rule "reject where |score - cut| <= D"; 0 if nothing is rejected."""
-        if at == 0:
-            return 0.0
-        if at == len(self.confidence) - 1:
-            return math.inf
-        # halfway, and strictly below the accepted one even if the two are adjacent floats
-        rejected, accepted = float(self.confidence[at - 1]), float(self.confidence[at])
-        return min(rejected / 2 + accepted / 2, math.nextafter(accepted, 0.0))

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs.actions import Actions
-from abstain.costs.table import CostTable
+from abstain.frames import frozen
 from abstain.labels import NO_CLASS
-from abstain.metrics.counts import Counts
-from abstain.metrics.frames import frozen
-from abstain.metrics.outcomes import Outcomes, read
+from abstain.metrics.outcomes import Counts, Outcomes, read
 
 OF_ANSWERS = ("error_rate", "selective_error")
 OF_POSITIVE = ("sensitivity", "positive_predictivity")
@@ -60,10 +58,6 @@ class RejectTable(Counts):
         return cls._of(found)
 
     sides = "negative", "positive"  # the names of the rows, whatever the classes are
-
-    def place(self, label: Any) -> int:  # noqa: ARG002 (the table was made for it)
-        """Return the place of the positive class."""
-        return 1
 
     @property
     def rates(self) -> dict[str, float]:
@@ -174,15 +168,10 @@ class ActionTable(Counts):
         shares = (self.counts.sum(axis=0) / self.total).tolist()
         return super().rates | {f"share_{name}": share for name, share in zip(self.names, shares, strict=True)}
 
-    def _values(self, costs: CostTable) -> NDArray[np.float64]:
-        if (costs.names, costs.labels) != (self.choices.names, self.classes):
-            raise self._others(costs)
-        return costs.values
-
     @property
     def mean_cost(self) -> float:  # type: ignore[override]
         """The mean cost of the actions taken."""
-        return super().mean_cost(self.choices)
+        return self._mean(self.choices.values)
 
 
 def counted(outcomes: Outcomes) -> Counts:

@@ -184,8 +184,8 @@ class CurveDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, next to any curves there, or into a new figure."""
         ax = self._on(ax)
-        alone = palette.curves_on(ax) == 0
-        colour, style, marker = palette.next_stroke(ax)
+        before = palette.curves_on(ax)
+        colour, style, marker = palette.STROKES[before % len(palette.STROKES)]
         shown = {"color": colour, "linestyle": style, "label": self._label(), "gid": palette.CURVE}
         own = getattr(self.curve, self.curve.kind.x)
         x = np.union1d(own, np.linspace(own[0], own[-1], 201))  # between its points the curve is not always straight
@@ -194,7 +194,7 @@ class CurveDisplay(Display):
         self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
         marks = (palette.CHOSEN, self.chosen), (palette.DECIDED, self.decided)
         self.marks_ = [self._mark(ax, gid, at, palette.mark(colour, marker, gid)) for gid, at in marks if at]
-        if alone:
+        if before == 0:
             self._axes(ax)
             self._references(ax)
         else:  # the reference lines apply only to a single curve

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.drift import drift
 from abstain.comparison.drift_result import Drift
-from abstain.plot.palette import BAND, LINE, NEGATIVE, Axes, Display, axes_or_new, legend_inside, narrow, quiet, wrapped
+from abstain.plot.palette import BAND, LINE, NEGATIVE, Axes, Display, legend_inside, narrow, new_axes, quiet, wrapped
 
 _PARTS = 10  # of the calibration rows, by how unusual they are
 _MOST = 12  # decisions drawn
@@ -74,8 +74,7 @@ class DriftDisplay(Display):
     def plot(self, ax: Axes | tuple[Axes, Axes] | None = None) -> Self:
         """Draw into `ax`, one or two axes, or into a new figure."""
         if ax is None:
-            ax = axes_or_new(None)
-            ax = ax if self.drift.choices[0] is None or self.drift.choices[1] is None else _two(ax)
+            ax = new_axes(1 if any(counts is None for counts in self.drift.choices) else 2)
         self.axes_ = tuple(np.ravel(np.array(ax, dtype=object)))
         self.bars_ = {"scores": self._scores(self._on(self.axes_[0]))}
         if len(self.axes_) > 1 and self.drift.choices[0] is not None:
@@ -141,15 +140,6 @@ def _pair(draw: Any, place: Any, shift: float, shares: Any, names: Any = (None, 
     """Draw the bars of calibration, moved by `shift`, and those of the batch on their other side."""
     before = draw(place + shift, shares[1], _BARS, color=BAND, edgecolor=LINE, linewidth=0.8, label=names[0])
     return before, draw(place - shift, shares[0], _BARS, color=NEGATIVE, edgecolor=NEGATIVE, label=names[1])
-
-
-def _two(ax: Axes) -> tuple[Axes, Axes]:
-    """Put a second axes below the first one in its new figure."""
-    figure = ax.figure
-    ax.remove()
-    figure.set_size_inches(6.4, 6.0)  # type: ignore[union-attr]
-    above, below = figure.subplots(2, 1, height_ratios=(3, 2))
-    return above, below
 
 
 def _title(ax: Axes, text: str) -> None:

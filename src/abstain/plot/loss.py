@@ -17,8 +17,8 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.outcomes import read
 from abstain.metrics.ranking import has_class_scores
 from abstain.pairs import UNDECIDED
-from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, Axes, Display, Line2D, legend_inside, quiet
-from abstain.plot.zones import Zone, zones_of
+from abstain.plot import palette
+from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, Axes, Display, Line2D, Zone, zones_of
 from abstain.rules.deciders import PerRow
 
 
@@ -141,10 +141,10 @@ class LossDisplay(Display):
                 words = f"depends on the other classes: {lower:.3g} to {upper:.3g}".replace("-", "−")
                 ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
         self.lines_ = {sign: self._draw(ax, sign, f) for sign in classes}
-        quiet(ax)
+        palette.quiet(ax)
         top, bottom = self._top(f), -0.04 if self.score is None else -0.13
         ax.set(xlabel="score f", ylabel="loss per row", xlim=(-reach, reach), ylim=(bottom * top, top))
-        legend_inside(ax)
+        palette.legend_inside(ax)
         return self
 
     def _draw(self, ax: Axes, sign: int, f: NDArray[np.float64]) -> Line2D:

@@ -1,10 +1,17 @@
-"""What all displays share: their axes, and colours and line styles for any colour vision and for black and white."""
+"""What all displays share: their axes, colours and line styles that work without colour, and the zones of scores."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.costs.answers import AnswerTable
+from abstain.labels import NO_CLASS
+from abstain.rules.deciders import Cuts
+from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +32,9 @@ CLASSES = tuple(zip((*_COLOURS, "#E69F00", "#56B4E9", "#7A6A00"), "o^sDvPX", str
 # Colours, styles and markers of the curves on one axes, in order; then from the start.
 _DASHES: tuple[Any, ...] = ((6, 2), (6, 2, 1.5, 2), (2.5, 1.5), (6, 2, 1.5, 2, 1.5, 2), (1.2, 1.2))
 _STYLES = ("-", *((0, dashes) for dashes in _DASHES))
-_STROKES = tuple(zip((*_COLOURS, "#000000", "#E69F00"), _STYLES, "os^DvP", strict=True))
+STROKES: Any = tuple(zip((*_COLOURS, "#000000", "#E69F00"), _STYLES, "os^DvP", strict=True))
+_DECIDED = (NEGATIVE, "#56B4E9", "#E69F00", POSITIVE)  # on one score, from the first class to the last
+_GREYS = (BAND, "#BEBEBE", "#A0A0A0")  # of rejects, from the first to the last; then from the start
 _NARROW, _CHARACTER = 4.0, 0.07  # inches
 # Identify artists when another curve is drawn into the same axes.
 CURVE, REFERENCE, CHOSEN, DECIDED = "abstain-curve", "abstain-reference", "abstain-chosen", "abstain-decided"
@@ -39,25 +48,19 @@ class Display:
     figure_: FigureBase = field(init=False, repr=False)
 
     def _on(self, ax: Axes | None) -> Axes:
-        self.ax_ = axes_or_new(ax)
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         return self.ax_
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return ``ax``, or the axes of a new figure; matplotlib is imported only here."""
-    if ax is not None:
-        return ax
+def new_axes(rows: int = 1) -> Any:
+    """Return the axes of a new figure, one, or two above each other; matplotlib is imported only here."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("Drawing needs matplotlib; install it with: pip install 'abstain[plot]'") from error
-    return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
-
-
-def next_stroke(ax: Axes) -> tuple[str, Any, str]:
-    """Colour, line style and marker for one more curve on these axes."""
-    return _STROKES[curves_on(ax) % len(_STROKES)]
+    size, shape = ((6.4, 4.8), None) if rows == 1 else ((6.4, 6.0), (3, 2))
+    return plt.subplots(rows, figsize=size, height_ratios=shape, layout="constrained")[1]
 
 
 def curves_on(ax: Axes) -> int:
@@ -118,3 +121,68 @@ def wrapped(ax: Axes, labels: list[str]) -> list[str]:
         return labels
     characters = int(ax.get_window_extent().width / ax.figure.dpi / _CHARACTER) - 6  # the key takes their place
     return [textwrap.fill(label, max(characters, 16)) for label in labels]
+
+
+@dataclass(frozen=True)
+class Zone:
+    """An action, how it is drawn, and the scores of two classes for which it is chosen.
+
+    Attributes
+    ----------
+    name : str
+    colour : str
+    alpha : float
+    start, end : float
+        Infinite where the zone does not end; nan if several scores decide.
+    answers : int
+        The position of the class that it answers, or -1.
+    hands_on : bool
+        Whether it hands the case on.
+    label : object
+        What is predicted.
+    """
+
+    name: str
+    colour: str
+    alpha: float
+    start: float = np.nan
+    end: float = np.nan
+    answers: int = NO_CLASS
+    hands_on: bool = False
+    label: Any = None
+
+    @property
+    def taken(self) -> str:
+        """The action after a number of rows."""
+        return self.name if self.answers == NO_CLASS else f"as {self.name}"
+
+    @property
+    def words(self) -> str:
+        """The zone in words, for a legend."""
+        start, end = (f"{at:.3g}".replace("-", "−") for at in (self.start, self.end))
+        if np.isinf(self.start):
+            return f"{self.name}: below {end}"
+        return f"{self.name}: above {start}" if np.isinf(self.end) else f"{self.name}: {start} to {end}"
+
+
+def zones_of(rule: Rule) -> tuple[Zone, ...]:
+    """Return the actions, on one score from the lowest to the highest; those that hand the case on are grey."""
+    levels = rule.decider.levels if isinstance(rule.decider, Cuts) else None
+    if levels is not None:
+        order, ends = list(levels.choices), (-np.inf, *levels.cuts, np.inf)
+    else:
+        order = [at for at in range(len(rule.answers)) if rule.labels.rejects or not rule.hands_on[at]]
+        ends = (np.nan,) * (len(order) + 1)
+    names = (rule.costs or AnswerTable.blank(rule.labels)).titles(rule.labels.classes.tolist())
+    zones, greys, others = [], 0, rule.labels.n_classes
+    for k, at in enumerate(order):
+        answer, name = rule.answers[at], str(names[at])
+        if rule.hands_on[at]:
+            colour, alpha, greys = _GREYS[greys % len(_GREYS)], 1.0, greys + 1
+        elif levels is not None:
+            colour, alpha = _DECIDED[round(k / max(len(order) - 1, 1) * (len(_DECIDED) - 1))], 0.15
+        else:
+            colour, alpha = CLASSES[(others if answer == NO_CLASS else answer) % len(CLASSES)][0], 0.15
+            others += answer == NO_CLASS
+        zones.append(Zone(name, colour, alpha, ends[k], ends[k + 1], answer, bool(rule.hands_on[at]), rule.names[at]))
+    return tuple(zones)

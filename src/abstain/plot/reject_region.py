@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import NO_CLASS
-from abstain.plot.palette import CLASSES, LINE, Axes, Display, legend_below
-from abstain.plot.zones import Zone, zones_of
+from abstain.plot.palette import CLASSES, LINE, Axes, Display, Zone, legend_below, zones_of
 
 Floats = NDArray[np.float64]
-_EDGE = (0.1, 0.05)  # shares of width and height; a label closer to the frame would be cut off
+_INSIDE = (0.4, 0.45)  # shares of width and height, from the middle; a label closer to the frame would be cut off
 
 
 @dataclass(eq=False)
@@ -121,11 +121,17 @@ class RejectRegionDisplay(Display):
         """Fill the zones of one score, and draw the lines between them."""
         grid = (self.xx0, self.xx1, self.score)
         for zone in self.zones:
-            levels = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
-            if levels[0] < levels[1]:
-                ax.contourf(*grid, levels=levels, colors=[zone.colour], alpha=zone.alpha)
+            ends = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
+            if ends[0] < ends[1]:
+                ax.contourf(*grid, levels=ends, colors=[zone.colour], alpha=zone.alpha)
         styles = {**({0.0: ":"} if annotate else {}), **{zone.end: "-" for zone in self.zones[:-1]}}
-        _draw_levels(ax, grid, styles | dict.fromkeys(self.forced_cuts, "--"), self.X if annotate else None)
+        styles |= dict.fromkeys(self.forced_cuts, "--")
+        levels = [level for level in sorted(styles) if self.score.min() < level < self.score.max()]
+        if levels:  # matplotlib warns about levels outside the range
+            dashes = [styles[level] for level in levels]
+            lines = ax.contour(*grid, levels=levels, colors=LINE, linestyles=dashes, linewidths=1.2)
+            if annotate:
+                _number(ax, lines, self.X)
 
     def _draw_choices(self, ax: Axes) -> None:
         """Fill the region of each action."""
@@ -168,37 +174,17 @@ def _plane(points: Floats, resolution: int, margin: float) -> tuple[Floats, ...]
     return tuple(np.meshgrid(*np.linspace(low - pad, high + pad, resolution).T))
 
 
-def _draw_levels(ax: Axes, grid: tuple[Floats, ...], styles: dict[float, str], samples: Floats | None) -> None:
-    """Draw the contour of ``grid = (x, y, score)`` at each level in its line style, labelled if samples are given."""
-    taken: list[Floats] = []
-    for level, style in styles.items():
-        if not grid[-1].min() < level < grid[-1].max():
-            continue  # matplotlib warns about levels outside the range
-        line: dict[str, Any] = {"colors": LINE, "linestyles": style, "linewidths": 1.2}
-        contour = ax.contour(*grid, levels=[level], **line)
-        if samples is not None:
-            vertices = np.concatenate([path.vertices for path in contour.get_paths()])
-            _number(ax, f"{level:+.4g}".replace("-", "−") if level else "0", vertices, samples, taken)
-
-
-def _number(ax: Axes, text: str, line: Floats, samples: Floats, taken: list[Floats]) -> None:
-    """Write a label on the line, far from the samples and from the places `taken`, and add its place to them."""
+def _number(ax: Axes, lines: Any, points: Floats) -> None:
+    """Write the level of each line on it, far from the points and from the levels written before."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    place = (line - low) / (high - low)  # in shares of the axes, so that distances match what is seen
-    inside = (np.abs(place - 0.5) < 0.5 - np.array(_EDGE)).all(axis=1)
-    if not inside.any():
-        return
-    line, place = line[inside], place[inside]
-    # two labels need more room than a label and a marker
-    others = _distance(place, np.array(taken).reshape(-1, 2)) / 3.0
-    best = int(np.argmax(np.minimum(_distance(place, (samples - low) / (high - low)), others)))
-    taken.append(place[best])
     white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
-    x, y = line[best]
-    ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=white, zorder=4)
-
-
-def _distance(points: Floats, others: Floats) -> Floats:
-    """Distance from each point to the nearest of the others; inf without others."""
-    apart = np.linalg.norm(points[:, None, :] - others[None, :, :], axis=2)
-    return np.asarray(apart.min(axis=1, initial=np.inf))
+    taken = (points - low) / (high - low)  # in shares of the axes, so that distances match what is seen
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        places = (path.vertices - low) / (high - low)
+        places = places[(np.abs(places - 0.5) < _INSIDE).all(axis=1)]
+        if len(places):
+            best = places[np.argmax(KDTree(taken).query(places)[0])]
+            taken = np.vstack([taken, best])
+            text = f"{level:+.4g}".replace("-", "−") if level else "0"
+            x, y = low + best * (high - low)
+            ax.text(x, y, text, ha="center", va="center", fontsize="small", bbox=white, zorder=4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,10 @@ from scipy.sparse import csr_array, issparse
 
 from abstain.estimators.novelty.written import Written
 from abstain.estimators.unwrap import reached, unguarded
+from abstain.frames import DataFrame
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.reasons.changes import Change, Floats, Places
 from abstain.rules.decisions import Decisions
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SHOWN = 3  # training rows of each side
 ALIKE = 5  # training rows whose classes are counted
@@ -104,7 +102,7 @@ class Explanation:
     ranges: str
     searched: int
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with the sentence, the decision and the change of each row."""
         frame = self.decisions.to_frame().iloc[self.rows]
         frame.insert(0, "sentence", self.sentence)

@@ -7,8 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from abstain.comparison.result import Comparison
-from abstain.comparison.text import in_words, missing_rules
+from abstain.comparison.result import Comparison, in_words, missing_rules
 from abstain.comparison.verdict import Verdict
 from abstain.report.curves import tick_step
 from abstain.report.text import amount, plain, share
@@ -80,16 +79,11 @@ def verdict_shown(own: Verdict, comparison: Comparison | None) -> Verdict:
 
 
 def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -> RuleCost:
-    name = comparison.names[at]
-    low, high = comparison.mean_cost_interval[at]
-    more, least = comparison.difference[at], comparison.difference_interval[at]
-    significant = name not in comparison.not_told_apart
-    if name == comparison.best:
-        words = "costs least"
-    elif significant:
-        words = f"{amount(more)} more ({amount(least[0])} to {amount(least[1])}): significant"
-    else:
-        words = f"{amount(more)} more: not significant"
+    name, (low, high) = comparison.names[at], comparison.mean_cost_interval[at]
+    least, most = comparison.difference_interval[at]
+    significant, by = name not in comparison.not_told_apart, f"{amount(comparison.difference[at])} more"
+    words = f"{by} ({amount(least)} to {amount(most)}): significant" if significant else f"{by}: not significant"
+    words = "costs least" if name == comparison.best else words
     cost, rejected = amount(comparison.mean_cost[at]), share(comparison.tables[at].reject_rate)
     interval = f"{amount(low)} to {amount(high)}"
     return RuleCost(plain(name, _NAME), cost, interval, rejected, words, significant, places)

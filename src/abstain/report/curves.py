@@ -69,9 +69,7 @@ def share_of(costs: Costs) -> float:
 
 def at_share(costs: Costs, t: float) -> Costs:
     """The same error costs with the reject costs at the share t, in the stated ratio."""
-    factor = t / share_of(costs)
-    reject = (factor * costs.reject_negative, factor * costs.reject_positive)
-    return Costs(costs.false_positive, costs.false_negative, reject)
+    return costs.scaled(t / share_of(costs))
 
 
 def are_bayes(thresholds: Thresholds, costs: Costs) -> bool:

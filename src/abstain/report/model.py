@@ -21,17 +21,15 @@ from abstain.comparison.verdict import FORCED, Verdict, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.labels import Labels, warn_if_assumed
-from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import are_decisions
+from abstain.metrics.outcomes import Counts, are_decisions
 from abstain.metrics.tables import OF_POSITIVE, counted
 from abstain.reject_labels import free_label
-from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.curves import LinePlot, plots_of
 from abstain.report.review import Review
-from abstain.report.rows import LISTED, ListedRow, heading_of, index_of, listed_rows, novel_mask
+from abstain.report.rows import LISTED, ClassNumbers, ListedRow, heading_of, index_of, listed_rows, novel_mask
 from abstain.report.slider import Slider
-from abstain.report.text import Facts, facts_of, plain, today
+from abstain.report.text import Facts, facts_of, plain, today, unique_names
 from abstain.rules.decisions import Decisions
 
 _OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy")
@@ -269,7 +267,7 @@ class Report:
             kind=table.kind,
             by_row=judge.costs.per_row,
             costs=plain(judge.costs.in_words(), 2000),
-            choices=choice_names(judge.costs, judge.classes),
+            choices=unique_names(judge.costs.titles(unique_names(judge.classes))),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
             mean_cost=mean_cost,

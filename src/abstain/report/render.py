@@ -103,7 +103,8 @@ def payload(slider: Slider) -> dict[str, Any]:
         "cut": slider.cut,
         "followsPrice": slider.follows_price,
         "steps": {
-            "score": _packed(steps.score),
+            # exact bits, little-endian, so that thresholds separate the scores in the page as in Python
+            "score": base64.b64encode(np.ascontiguousarray(steps.score, dtype="<f8").tobytes()).decode("ascii"),
             "below": None if steps.exact else steps.below.tolist(),  # each row belongs to one of the two classes
             "above": steps.above.tolist(),
         },
@@ -129,11 +130,6 @@ def review_payload(report: Report) -> dict[str, Any]:
 def _band(bands: list[Any]) -> dict[str, Any]:
     parts = {name: [_short(getattr(band, name)) for band in bands] for name in ("estimate", "lower", "upper")}
     return {"grid": _short(bands[0].grid), **parts}
-
-
-def _packed(values: NDArray[np.float64]) -> str:
-    """The exact bits of the scores, little-endian, so that thresholds separate them in the page as in Python."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
 
 
 def _short(values: NDArray[np.float64]) -> list[float]:

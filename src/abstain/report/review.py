@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.verdict import Judge
 from abstain.labels import NO_CLASS
-from abstain.metrics.counts import quotients
+from abstain.metrics.outcomes import quotients
 from abstain.metrics.ranking import running
 from abstain.report.text import amount, share
 from abstain.rules.decisions import Decisions

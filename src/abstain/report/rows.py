@@ -1,4 +1,4 @@
-"""The rows that the page counts, all of them or groups of equal size if there are many, and those that it lists."""
+"""The rows that the page counts, by true class and choice or by score, and those that it lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.report.text import Facts, amount, facts_of, plain
+from abstain.metrics.outcomes import Outcomes, quotients
+from abstain.report.text import Facts, amount, facts_of, plain, unique_names
 
 # Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores. It lists up to LISTED rows.
 EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 100
@@ -147,3 +148,38 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
         got = f"{found.dtype} {found.shape}"
         raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found
+
+
+@dataclass(frozen=True)
+class ClassNumbers:
+    """The decisions on the rows of one true class; shares are nan where nothing can be counted.
+
+    `counts` has an entry for each choice, and `kinds` says what it is: "right", "wrong" or "reject".
+    """
+
+    name: str
+    rows: int
+    counts: tuple[int, ...]
+    kinds: tuple[str, ...]
+    prices: tuple[float, ...]
+    coverage: float
+    selective_error: float
+    predictivity: float
+    mean_cost: float
+
+    @classmethod
+    def all_of(cls, outcomes: Outcomes) -> tuple[Self, ...]:
+        """Count the rows of each class."""
+        costs, counts, names = outcomes.choices, outcomes.counts, unique_names(outcomes.classes)
+        # the cheapest choice on average that does not hand on: of answers, the correct one
+        mean = np.where(costs.rejecting, np.inf, costs.values.mean(axis=0) if costs.per_row else costs.values)
+        right = (mean == mean.min(axis=1, keepdims=True)) & ~costs.rejecting
+        kinds = np.where(costs.rejecting, "reject", np.where(right, "right", "wrong"))
+        prices = np.full(counts.shape, np.nan) if costs.per_row else costs.values
+        rows, decided = counts.sum(axis=1), counts[:, ~costs.rejecting].sum(axis=1)
+        correct, answered = (counts * right).sum(axis=1), np.array([counts[:, of].sum() for of in right])
+        paid = [outcomes.cost[outcomes.truth == at].sum() for at in range(len(names))]
+        parts = (decided, rows), (decided - correct, decided), (correct, answered), (paid, rows)
+        shares = np.column_stack([quotients(*part) for part in parts]).tolist()
+        cells = (map(tuple, of.tolist()) for of in (counts, kinds, prices))
+        return tuple(cls(*one, *own) for *one, own in zip(names, rows.tolist(), *cells, shares, strict=True))

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from abstain.rules.decisions import Decisions
 
 
-def drawn_cases(
-    decisions: Decisions, audit: int = 0, seed: int = 0
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def drawn_cases(decisions: Decisions, audit: int = 0, seed: int = 0) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the rows to review, in order, and which of them are audited.
 
     They are the rejected rows of a batch, and `audit` of the others, or all if there are fewer.

@@ -52,19 +52,12 @@ def share_interval(found: int, drawn: int, total: int | None = None, confidence:
 
     def at_most(k: int, K: int) -> float:
         """The chance of at most k such rows among those drawn, if there are K."""
-        some = np.arange(max(0, drawn - total + K), min(k, K) + 1)
-        chances = _log_choices(K, some) + _log_choices(total - K, drawn - some) - _log_choices(total, drawn)
-        return float(np.exp(chances).sum())
+        return float(stats.hypergeom.cdf(k, max(total, 1), K, drawn))
 
     possible = range(found, total - drawn + found + 1)
     low = bisect_right(possible, tail, key=lambda K: 1.0 - at_most(found - 1, K))
     high = bisect_left(possible, -tail, key=lambda K: -at_most(found, K)) - 1
     return possible[low] / max(total, 1), possible[high] / max(total, 1)
-
-
-def _log_choices(n: int, k: Any) -> Any:
-    """The logarithm of n! / (k! (n - k)!)."""
-    return -np.log1p(n) - special.betaln(n - k + 1, k + 1)
 
 
 def share_of_batches(found: Any, possible: Any, drawn: Any, total: Any, confidence: float = 0.95) -> Interval:

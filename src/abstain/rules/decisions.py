@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import whole_number
 from abstain.costs.table import CostTable
+from abstain.frames import DataFrame, frame_of
 from abstain.html import html_table, shortened
 from abstain.labels import Labels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +168,7 @@ class Decisions:
         >>> found, found.within(3), found.within(3).reason[[29, 22]].tolist()
         (Decisions(60 rows, 16 rejected), Decisions(60 rows, 3 rejected), ['ambiguous', 'over capacity'])
         """
-        capacity = whole_number("capacity", capacity, "a number of rows")
+        capacity = whole_number("capacity", capacity, "a number of rows, a whole number of at least 0")
         if all(self.labels.hands_on):
             raise ValueError(
                 f"capacity={capacity!r} cannot hold, because every action hands the case on; leave one that answers "
@@ -193,16 +191,12 @@ class Decisions:
         parts: Any = {name: None if (of := getattr(self, name)) is None else of[rows] for name in _OF_ROWS}
         return replace(self, **parts)
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """Return the decisions as a pandas DataFrame: the index of the rows, and the expected costs as columns.
 
         For two classes ``attrs["score"]`` names the one that high scores mean.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        frame = pd.DataFrame(self.columns, index=self.index)
+        frame = frame_of(self.columns, self.index)
         if self.labels.n_classes == 2:
             frame.attrs["score"] = self.scored_class
         return frame

@@ -27,10 +27,7 @@ class Readout(ABC):
 
     unit: float = math.nan  # log-odds of the last of two classes per unit of score
 
-    @property
-    def known(self) -> bool:
-        """Whether the scores tell probabilities."""
-        return True
+    known: Any = True  # whether the scores tell probabilities
 
     @abstractmethod
     def probabilities(self, score: Floats) -> Floats:

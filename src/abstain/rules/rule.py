@@ -68,10 +68,6 @@ class Rule:
         """The actions as `predict` returns them."""
         return self.labels.actions
 
-    def positions(self, label: ArrayLike) -> NDArray[np.intp]:
-        """Return the positions of actions, named as `predict` returns them."""
-        return self.labels.choices(label)
-
     @property
     def thresholds(self) -> Any:
         """The cuts as users see them: `Thresholds` of two classes, an array of more, levels of actions."""
@@ -83,16 +79,6 @@ class Rule:
         return self.decider.cut  # type: ignore[attr-defined]
 
     @property
-    def unit(self) -> float:
-        """The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities."""
-        return self.readout.unit
-
-    @property
-    def rejects(self) -> bool:
-        """Whether some decisions may be rejects; with `Actions`, whether some of them hand the case on."""
-        return self.labels.rejects
-
-    @property
     def costs_decide(self) -> bool:
         """Whether the label has the least of the expected costs: not with thresholds other than Bayes'."""
         if self.costs is None or not isinstance(self.decider, Cuts):
@@ -100,7 +86,7 @@ class Rule:
         own, bayes = self.decider.levels, self.costs.levels()
         if np.shape(own.cuts) != np.shape(bayes.cuts) or not self.readout.known:
             return False
-        return bool(np.allclose(self.unit * np.asarray(own.cuts), np.asarray(bayes.cuts), rtol=1e-6, atol=1e-6))
+        return bool(np.allclose(self.readout.unit * np.asarray(own.cuts), np.asarray(bayes.cuts), rtol=1e-6, atol=1e-6))
 
     def choose(self, score: Floats) -> NDArray[np.intp]:
         """Return the position of the action chosen for each score, in the order of `answers`."""
@@ -224,7 +210,7 @@ class Rule:
             )
         if costs.n_classes > 2:
             return replace(self, costs=costs, readout=self.readout.of_rows(costs), decider=Cheapest())
-        levels, forced = (costs.levels(forced=forced).in_units(self.unit) for forced in (False, True))
+        levels, forced = (costs.levels(forced=forced).in_units(self.readout.unit) for forced in (False, True))
         return replace(self, costs=costs, decider=Cuts(levels, forced))
 
 

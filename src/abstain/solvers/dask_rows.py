@@ -30,7 +30,7 @@ from abstain.dual.linear_certificate import (
     side_sums,
 )
 from abstain.dual.problem import Loss, Task
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear_rows import LocalSums, Point, reach_of

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable, MarginLoss
 from abstain.machines.linear_machine import native_data
 
 Point = NDArray[np.float64]  # w and, last, b

@@ -18,8 +18,7 @@ from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
+from abstain.losses.margin_loss import LossTable, MarginLoss
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]

@@ -24,8 +24,7 @@ from abstain.comparison.drift_result import Drift
 from abstain.estimators.novelty.column_range import SeenNumbers
 from abstain.estimators.novelty.training_ranges import Outside, OutsideColumn
 from abstain.estimators.unwrap import decide
-from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Outcomes, read
+from abstain.metrics.outcomes import Counts, Outcomes, read
 from abstain.metrics.tables import counted
 from abstain.report.rows import EXACT_ROWS
 from abstain.rules.decisions import joined

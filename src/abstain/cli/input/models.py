@@ -98,7 +98,7 @@ class FittedModel(FittedClassifier):
         """What a high score means, with the name of the class; of two classes it is the one that sorts last."""
         if len(self.classes) > 2:
             return "one for each class, high for that class"
-        what = "log-odds of" if self.rule is not None and self.rule.unit == 1.0 else "high for"
+        what = "log-odds of" if self.rule is not None and self.rule.readout.unit == 1.0 else "high for"
         return f"{what} {str(self.classes[1])!r}, the class that sorts last"
 
     @property

@@ -19,7 +19,7 @@ from abstain.cli.input.deciding import Judged
 from abstain.comparison.verdict import FORCED, judge_of, verdict_on
 from abstain.costs.costs import Costs
 from abstain.metrics import ActionTable, ClassTable, RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
-from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import Counts
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
 from abstain.rules.tuning.methods import roc_thresholds
 from abstain.rules.tuning.scored_rows import ScoredRows

@@ -19,9 +19,8 @@ from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.kernels import Kernel, Matrix
 from abstain.labels import Labels, warn_if_assumed
 from abstain.losses.generalized_hinge import BartlettWegkamp
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable, row_losses
-from abstain.losses.tangent_hinge import hinge, task_losses, task_tangents
+from abstain.losses.margin_loss import LossTable, MarginLoss
+from abstain.losses.tangent_hinge import hinge, row_losses, task_losses, task_tangents
 from abstain.rules.class_deciders import Confidence
 from abstain.rules.rule import Rule, bayes_rule
 

@@ -19,7 +19,7 @@ from abstain.dual.proof import Proof, Status
 from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
-from abstain.losses.row_losses import in_sequence
+from abstain.losses.margin_loss import in_sequence
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty

@@ -24,7 +24,7 @@ from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.decisions import Decisions
 from abstain.rules.readouts import readout_of
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.placing import by_confidence
+from abstain.rules.tuning.request import by_confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +102,11 @@ class Guarded(Fitted):
             not own.labels.rejects or own.labels.reject_label == self.rule.labels.reject_label
         ):
             return np.where(novel, names[novel_action(self.rule)], label) if novel.any() else label
-        return names[np.where(novel, novel_action(self.rule), own.positions(label))]
+        return names[np.where(novel, novel_action(self.rule), own.labels.choices(label))]
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        return self.rule.labels.count(self._own_rule.positions(found.label))
+        return self.rule.labels.count(self._own_rule.labels.choices(found.label))
 
     @property
     def _own_rule(self) -> Any:
@@ -249,7 +249,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         now = self._for(X)
         found = now.decide(X, row_costs)
         rule = now.rule.for_rows(row_costs, len(found))
-        return -mean_price(rule.cost(rule.labels.encode(y), rule.positions(found.label)), sample_weight)
+        return -mean_price(rule.cost(rule.labels.encode(y), rule.labels.choices(found.label)), sample_weight)
 
     def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: all of them for a novel row.

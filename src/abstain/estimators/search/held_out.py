@@ -62,7 +62,7 @@ def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bo
         return False
     if n > 2:
         return len(np.unique(row)) >= FEWEST * n
-    return rule.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
+    return rule.readout.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
 
 
 def corrections(

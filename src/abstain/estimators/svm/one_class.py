@@ -27,7 +27,7 @@ from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.solving import solved
 from abstain.kernels import Kernel
-from abstain.losses.tangent_hinge import origin_hinge
+from abstain.losses.tangent_hinge import hinge
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.solvers.one_class import OneClassSMO
 
@@ -200,7 +200,7 @@ class OneClassSVM(
         # No coefficient exceeds the total, so weights need not, by much; this keeps the losses of rows that may
         # have none small. A weight of the total itself would leave the offset free between the two lowest scores.
         weight = np.minimum(weight[kept], 2.0 * total) / unit
-        problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
+        problem = DualProblem(known, X, sign, hinge(0.0), weight, total / unit)
         return Posed(problem, rows, kernel, kept, as_posed), unit, total / unit * math.sqrt(float(size.max()))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

@@ -22,8 +22,7 @@ from abstain.machines.cross_machine import CrossMachine, in_favour
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.readouts import readout_of
 from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound
-from abstain.rules.tuning.placing import p_value_rule, placed_rule
-from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.request import Request, p_value_rule, placed_rule
 from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 

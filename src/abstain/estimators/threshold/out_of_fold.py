@@ -55,6 +55,7 @@ FOLDS = (
 )
 CROSS = ', or conformal="cross", where the classifiers of the folds decide together'
 DEFAULT_CV = 5
+Parts = list[tuple[Any, Any]]  # the rows to fit on, and the others
 
 
 def is_prefit(settings: Any) -> bool:
@@ -142,7 +143,7 @@ class Fitting:
         # a list of folds indexes the full set of rows, and there are fewer inside a fold
         inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
         machine, groups = self._unfitted(inner)
-        parts = self._checked(parts_of(folds, self.X, self.y, self.groups)) if tune else []
+        parts = checked_parts(parts_of(folds, self.X, self.y, self.groups), self.y) if tune else []
         tasks = (delayed(self._part_score)(machine, groups, *part) for part in parts)
         scores = Parallel(n_jobs=self.settings.n_jobs)(tasks)
         _fit(machine.classifier, self.X, self.y, groups, self.parameters)
@@ -156,7 +157,7 @@ class Fitting:
         sizes = calibration_sizes(self.request, self.labels, counts, self.settings.calibration_size)
         held = held_out_rows(code, sizes, self.groups, self.settings.random_state)
         part = (np.setdiff1d(np.arange(len(code)), held), held)
-        self._checked([part], "the calibration rows leave")
+        checked_parts([part], self.y, "the calibration rows leave")
         unfitted = self._unfitted(self._folds() if self.request.method.needs_probabilities else None)
         found, score = self._part(*unfitted, *part)
         own = np.bincount(code[held], minlength=len(sizes))
@@ -165,7 +166,7 @@ class Fitting:
 
     def _crossed(self) -> Tuned:
         """For a promise by folds: one classifier for each; together they give p-values, without rows of weight 0."""
-        parts = self._checked(parts_of(self._folds(), self.X, self.y, self.groups))
+        parts = checked_parts(parts_of(self._folds(), self.X, self.y, self.groups), self.y)
         if len(np.unique(index := _tested(parts))) < len(index):
             raise ValueError(f"class_error cannot be promised: {ROWS_TWICE}")
         machine = ResponseMachine.of(self.settings.estimator)
@@ -207,21 +208,6 @@ class Fitting:
                 given = CalibratedClassifierCV(given, cv=folds, ensemble=False, n_jobs=self.settings.n_jobs)
         return ResponseMachine.of(given, probabilities=probabilities)
 
-    def _checked(self, parts: list[tuple[Any, Any]], who: str = "a fold of cv leaves") -> list[tuple[Any, Any]]:
-        """Raise an error if a fold has no rows of some class to fit on: it would have no score for it."""
-        known = np.unique(np.asarray(self.y))
-        for train, _ in parts:
-            found = np.unique(_safe_indexing(self.y, train))
-            if len(found) < min(len(known), 2):
-                raise ValueError(f"{who} only one class to fit on; use fewer folds, or a stratified splitter.")
-            if len(found) < len(known):
-                missing = np.setdiff1d(known, found).tolist()[0]
-                raise ValueError(
-                    f"{who} no rows of the class {missing!r} to fit on; use fewer folds, a stratified splitter, or "
-                    "more rows of this class."
-                )
-        return parts
-
     def _part(
         self, machine: ResponseMachine, groups: Groups | None, train: Any, test: Any
     ) -> tuple[ResponseMachine, NDArray[np.float64]]:
@@ -238,7 +224,23 @@ class Fitting:
         return self._part(*part)[1]  # without the classifier, which another process would send back
 
 
-def _tested(parts: list[tuple[Any, Any]]) -> NDArray[np.intp]:
+def checked_parts(parts: Parts, y: Any, who: str = "a fold of cv leaves") -> Parts:
+    """Return the parts; an error if one has no rows of some class to fit on: it would have no score for it."""
+    known = np.unique(np.asarray(y))
+    for train, _ in parts:
+        found = np.unique(_safe_indexing(y, train))
+        if len(found) < min(len(known), 2):
+            raise ValueError(f"{who} only one class to fit on; use fewer folds, or a stratified splitter.")
+        if len(found) < len(known):
+            missing = np.setdiff1d(known, found).tolist()[0]
+            raise ValueError(
+                f"{who} no rows of the class {missing!r} to fit on, which leaves {len(found)} of {len(known)} classes; "
+                "use fewer folds, a stratified splitter, or more rows of this class."
+            )
+    return parts
+
+
+def _tested(parts: Parts) -> NDArray[np.intp]:
     return np.concatenate([np.asarray(test) for _, test in parts])
 
 

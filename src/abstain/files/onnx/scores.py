@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
 
-TINY = np.finfo(np.float64).tiny  # the least probability of which a logarithm is taken, as in `log_probabilities`
+TINY = np.finfo(np.float64).tiny  # the least probability of which a logarithm is taken
 
 
 @dataclass(frozen=True, eq=False)

@@ -255,15 +255,7 @@ def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.flo
     if (e >= ceilings * k).any():
         return math.inf
 
-    def passes(factor: float) -> bool:  # P(Binomial <= errors), with fractional counts by the incomplete beta function
-        return bool((betainc(factor * (k - e), factor * e + 1, 1 - ceilings) <= level).all())
-
-    low, high = 1.0, 2.0
-    while not passes(high):
-        low, high = high, 2 * high
-        if n * high > 2 * MOST_ROWS:
-            return math.inf
-    while high - low > 1e-3 * low:
-        middle = (low + high) / 2
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return math.ceil(n * high)
+    # P(Binomial <= errors), with fractional counts by the incomplete beta function
+    factor = np.exp(np.arange(0.0, math.log(2 * MOST_ROWS / n), 1e-3))[:, np.newaxis]
+    passed = (betainc(factor * (k - e), factor * e + 1, 1 - ceilings) <= level).all(axis=1)
+    return math.ceil(n * factor[np.argmax(passed), 0]) if passed.any() else math.inf

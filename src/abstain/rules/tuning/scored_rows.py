@@ -174,13 +174,7 @@ class Line:
 
     def cut_after(self, i: int) -> float:
         """A number t with the i smallest values <= t < the others; infinite if either group is empty."""
-        if i == 0:
-            return -np.inf
-        if i == len(self.values):
-            return np.inf
-        below, above = self.values[i - 1], self.values[i]
-        middle = below / 2 + above / 2
-        return float(middle if below <= middle < above else below)
+        return cut_after(self.values, i)
 
     def band(self, i: int, j: int) -> Thresholds:
         """Thresholds with the i smallest values below, the next j - i in between, and the rest above."""
@@ -191,6 +185,16 @@ class Line:
         if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
             lower = float(self.values[i])
         return Thresholds(lower, upper)
+
+
+def cut_after(values: NDArray[np.float64], i: int) -> float:
+    """A number t with the i first of increasing values <= t < the others; infinite if either group is empty."""
+    if i == 0:
+        return -np.inf
+    if i == len(values):
+        return np.inf
+    middle = values[i - 1] / 2 + values[i] / 2
+    return float(middle if values[i - 1] <= middle < values[i] else values[i - 1])
 
 
 @dataclass(frozen=True)

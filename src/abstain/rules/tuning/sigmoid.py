@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import expit, logsumexp, softmax
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,6 @@ TAU = 0.5  # from 0.2 to 1 the mean cost of held-out rows was the same on 29 set
 STEPS, HALVINGS = 25, 30
 LEAD_TAU = 0.1  # unseen rows of ten sets cost the same from 0.1 to 0.5, within the noise; small sets prefer 0.1
 SMALLEST, LARGEST = 1e-3, 1e3  # scales
-SCALE_STEPS = 60
 FIRST = 1e-9  # by how much, relative to itself, P_k exceeds the next P at least: the likeliest class remains so
 CLOSE = 1e-5  # the gradient at which Newton's method ends, per row
 
@@ -132,17 +132,12 @@ def fitted_scale(heights: Floats, code: NDArray[np.intp], weight: Floats) -> flo
         """The derivative of the sum."""
         return float(weight @ np.einsum("ik,ik->i", softmax(scale * g, axis=1), g)) - aim
 
-    low, high = np.log(SMALLEST), np.log(LARGEST)
     if excess(SMALLEST) >= 0.0:
         return SMALLEST
     if excess(LARGEST) <= 0.0:
         return LARGEST
-    for _ in range(SCALE_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if excess(float(np.exp(middle))) < 0.0 else (low, middle)
-        if high - low < 1e-4:
-            break
-    return float(np.exp(0.5 * (low + high)))
+    ends = np.log([SMALLEST, LARGEST])
+    return float(np.exp(brentq(lambda at: excess(float(np.exp(at))), *ends, xtol=1e-4)))
 
 
 def _against_the_rest(power: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:

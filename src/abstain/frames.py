@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from pandas import DataFrame
+else:
+    DataFrame = Any  # pandas is imported only to make one
+
+__all__ = ["DataFrame"]  # besides the names that are defined here
 
 
-def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> pd.DataFrame:
+def frame_of(columns: Mapping[str, Any], index: Any = None) -> DataFrame:
     """A DataFrame of the columns; an ImportError without pandas."""
     try:
         import pandas as pd

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from abstain.features import column_of, kernel_features
+from abstain.estimators.embedded.training import column_of, kernel_features
 from abstain.kernels import Kernel
 
 
