@@ -267,10 +267,11 @@ class _Part:
             scores = expansion.reshape(len(bias), -1)[own][:, found.folds.tests[fold]] + bias[own, np.newaxis]
             scores[late[own]] = 0.0
             found.add(task, (gamma, fold, which), scores, ended[own])
-        out = self.beaten(found) if self.beaten is not None and self.left else np.zeros(found.tried[:, 0].shape, dtype=bool)
-        for own, _, gamma, fold, which in self.left:
-            wanted[own] = ~out[gamma, which]
-            found.tried[gamma, fold, which] &= wanted[own]
+        if self.beaten is not None and self.left:
+            out = self.beaten(found)
+            for own, _, gamma, fold, which in self.left:
+                wanted[own] = ~out[gamma, which]
+                found.tried[gamma, fold, which] &= wanted[own]
         return wanted
 
 

@@ -219,7 +219,10 @@ class Grid:
         return (self.costs, place) if mean > error * (1.0 + TIE) else (self.tuned, near)
 
     def _least(self, costs: NDArray[np.float64], folds: NDArray[np.bool_]) -> tuple[int, int]:
-        """The pair of the last round with the least mean, among those finished on the most of these folds, then of all."""
+        """The pair of the last round with the least mean, among those finished on the most of these folds, then of all.
+
+        So a pair that dropped out is never chosen for the folds before it did.
+        """
         finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis] & folds
         if not finished.any():
             return (len(self.Cs) - 1) // 2, len(self.gammas) // (2 * max(1, len({*self.kernels})))
