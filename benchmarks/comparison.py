@@ -1,4 +1,4 @@
-"""The README's `abstain compare`, with imports, against nested cross-validation of the same machines by scikit-learn."""
+"""The README's `abstain compare` with its imports, against nested cross-validation of such machines by scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from wide import seconds
 
 AIM = 8.0  # seconds, of CPU and on the clock
-OPTIONS = "--target diagnosis --pos-label malignant --false-negative 5 --reject 0.3".split()
+OPTIONS = ("--target", "diagnosis", "--pos-label", "malignant", "--false-negative", "5", "--reject", "0.3")
 MACHINES = ("svm", "logistic", "forest", "boosting")
 TRIAL = {"machines": ("logistic",), "repeats": 1}
 

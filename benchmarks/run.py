@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import classes
-import comparison
 import embedded
 import fit
 import guard
@@ -30,6 +29,7 @@ import shapes
 import small
 import wide
 
+import comparison
 import report
 import solvers
 

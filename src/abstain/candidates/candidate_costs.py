@@ -127,7 +127,8 @@ class Rows:
         train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         began = time.monotonic()
-        classifier, number, done = machine.fitted(parameters, part, self.y[train], self.weights(train), late, short)
+        given = part, self.y[train], self.weights(train), late
+        classifier, number, done = machine.fitted(parameters, *given, short=short)
         pace = (time.monotonic() - began) / (number * len(train))
         return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace, classifier
 
@@ -228,7 +229,7 @@ def tuned(
         for short, reached in rounds:
             lines = np.flatnonzero(going.any(axis=1)).tolist()
             wanted[lines, :reached] = True
-            for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun, first=not done):
+            for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=begun, first=not done):
                 paces[at] = pace
                 for stage, own in enumerate(found):
                     final = rows.sigmoids(own) if machine.sigmoid else own
@@ -265,8 +266,8 @@ def _fits(
     lines: list[int],
     shared: dict[str, Any],
     end: float | None,
-    begun: dict[tuple[int, int], Any] | None,
     *,
+    begun: dict[tuple[int, int], Any] | None,
     first: bool,
 ) -> Iterator[tuple[int, float, list[list[NDArray[np.float64]]]]]:
     """Fit lines of the grid on all folds; yield each, its pace and, after the last fold, what it says of their rows.

@@ -88,7 +88,7 @@ class Machine:
         return {} if self.count is None else {self.count: number}
 
     def fitted(
-        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None, short: Any = None
+        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None, *, short: Any = None
     ) -> tuple[Any, int, bool]:
         """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done.
 
