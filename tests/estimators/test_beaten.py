@@ -39,12 +39,17 @@ class Found:
 
 
 @pytest.mark.parametrize("mass", [1.0, 3.0])
-@pytest.mark.parametrize(("more", "out"), [(9, False), (10, True)])
-def test_the_rule_is_the_formula(more, out, mass):
-    """Pair 1 pays 0.2 more on so many of 30 rows of the first fold: 0.2 k > 3 sqrt(k 0.04), that is, k > 9."""
+@pytest.mark.parametrize(("more", "largest", "out"), [(9, 0, False), (10, 0, True), (20, 1, False), (21, 1, True)])
+def test_the_rule_is_the_formula(more, largest, out, mass):
+    """Pair 1 pays 0.2 more on k of 30 rows of the first fold.
+
+    If that is the largest cost, 0.2 k > 3 sqrt(0.04 + 0.04 k) means k > 9.9; if both pay 1 on a row, with 1 in place of
+    the first 0.04, k > 20.2.
+    """
     tests = np.kron(np.eye(2), np.ones(30))
     paid = np.zeros((2, 60))
     paid[1, :more] = 0.2
+    paid[:, 29] = largest
     finished = np.array([[True, False], [True, False]])
     beaten = Beaten(Paid(), Splits(tests, np.full(2, mass)))
     np.testing.assert_array_equal(beaten(Found(finished, paid)).ravel(), [False, out])

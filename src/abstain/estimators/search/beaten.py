@@ -2,15 +2,17 @@
 
 After 1, 2, 4, 8, ... folds a pair drops out if, over the test rows i of the folds that it has finished, ::
 
-    sum_i w_i (c_i - b_i) > 3 sqrt(sum_i w_i^2 (c_i - b_i)^2)
+    sum_i w_i (c_i - b_i) > 3 sqrt(m^2 + sum_i w_i^2 (c_i - b_i)^2)
 
-with w_i the weight of the row in the mean cost, c_i what the pair's decision costs, and b_i what that of the pair does
-which costs least on these rows. The right side is three standard errors of a sum with mean 0. The left side is at most
-the root of the number of rows that differ times a third of it, so that fewer than ten such rows drop no pair. If the
-signs of the differences are a matter of chance, it is larger with a probability of at most exp(-9/2) = 0.011, however
-few or uneven they are. (The pair that costs least was chosen for it, so this is a guide, not a promise.)
+with w_i the weight of the row in the mean cost, c_i what the pair's decision costs, b_i what that of the pair does which
+costs least on these rows, and m the largest w_i c_i of any pair on them. The right side is three standard errors of a
+sum with mean 0, with one more row that differs by m: a rare error that costs ten times as much may still be to come.
+Fewer than ten rows that differ never drop a pair.
 
-Measured with 10 values of C and 5 of gamma: TODO
+Searches over 10 values of C and 5 of gamma on 600 rows, a twentieth of them positive, false negatives at ten times the
+cost: without m, 38 of 50 chose the pair of the full search, and with it 25 of 25. On 400 to 1,500 rows of generated
+sets, Pima, Letter and covtype at three kinds of costs, without m, 252 of 268 did; decisions on new rows cost the same
+within the noise.
 """
 
 from __future__ import annotations
@@ -67,5 +69,6 @@ class Beaten:
             own, rivals = (known == done).all(axis=2), known[:, :, done].all(axis=2)
             paid = self.paid[:, :, done[fold]] * weight[done[fold]]
             more = paid[own] - paid[rivals][paid[rivals].sum(axis=1).argmin()]
-            out[own] = more.sum(axis=1) > CLEARLY * np.sqrt((more**2).sum(axis=1))
+            largest = float(paid[rivals].max(initial=0.0))
+            out[own] = more.sum(axis=1) > CLEARLY * np.sqrt(largest**2 + (more**2).sum(axis=1))
         return out
