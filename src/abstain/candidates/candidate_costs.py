@@ -223,6 +223,7 @@ def tuned(
     going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
     begun: dict[tuple[int, int], Any] | None = None if end is not None or len(rows.y) >= FEW_ROWS else {}
     kept, rounds, done = np.zeros((n, stages, len(views)), dtype=bool), machine.rounds, 0
+    seen = kept.copy()  # by the choice for each view, which other fits must not move
     line = SearchLine(name, n * folds * len(rounds), shown=verbose)
     with line, few_threads(len(rows.y)), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
@@ -240,10 +241,13 @@ def tuned(
                         said[at * stages + stage] = final
                 line.report(done := done + 1)
             tried = np.isfinite(costs[:, :, 0])
+            own = going[:, np.newaxis] & tried[:, :, np.newaxis]
+            seen |= own
             if machine.stages or not short:
-                kept |= going[:, np.newaxis] & tried[:, :, np.newaxis]
+                kept |= own
             for view, folds_seen in enumerate(views if short else ()):
-                best = first_least(costs[:, :, folds_seen].mean(axis=2).ravel())
+                means = np.where(seen[:, :, view], costs[:, :, folds_seen].mean(axis=2), np.nan)
+                best = first_least(means.ravel())
                 going[:, view] = False
                 if best is not None and best % stages == reached - 1:
                     going[best // stages, view] = True
