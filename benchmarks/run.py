@@ -29,6 +29,7 @@ import shapes
 import small
 import wide
 
+import comparison
 import report
 import solvers
 
@@ -54,6 +55,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "small": lambda: small.run(**({"repeats": 1, "rows": 1000} if trial else {})),
         "shapes": lambda: shapes.measured(folder, **({"seconds": 0.0, "most": 20_000} if trial else {})),
         "wide": lambda: wide.run(**({"columns": (100,), "repeats": 1} if trial else {})),
+        "comparison": lambda: comparison.run(**(comparison.TRIAL if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),

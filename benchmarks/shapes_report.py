@@ -1,4 +1,4 @@
-"""The tables of small and unusual tables, of the map of shapes, and of the command line on wide tables."""
+"""The tables of small and unusual tables, of the map of shapes, and of the command line."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ def tables(results: dict[str, Any]) -> Iterator[Part]:
             for row in results["wide"]["commands"]
         ]
         yield "### Command line, wide tables", (header, rows)
+    if "comparison" in results:
+        rows = [(row["name"], f"{row['cpu']:.1f}", f"{row['clock']:.1f}") for row in results["comparison"]["times"]]
+        yield "### Command line, the README's comparison", (("comparison", "CPU, s", "on the clock, s"), rows)
 
 
 def aims(results: dict[str, Any]) -> Iterator[tuple[str, float, str, float]]:
@@ -46,6 +49,10 @@ def aims(results: dict[str, Any]) -> Iterator[tuple[str, float, str, float]]:
         last = results["wide"]["commands"][-1]
         words = f"`abstain fit`, {results['wide']['rows']} rows x {last['columns']:,} columns, seconds"
         yield words, results["wide"]["aim"], "most", last["fit"]
+    if "comparison" in results:
+        for name, words in (("cpu", "seconds of CPU"), ("clock", "seconds on the clock")):
+            place = f"`abstain compare` of the README, {results['comparison']['rows']} rows, {words}"
+            yield place, results["comparison"]["aim"], "most", results["comparison"]["times"][0][name]
 
 
 def _small(case: dict[str, Any]) -> tuple[str, ...]:

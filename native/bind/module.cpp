@@ -84,6 +84,8 @@ struct TaskList {
             if (task.contains("kernel"))
                 tasks.back().kernel = plain<std::size_t>(task["kernel"], "kernel must be a whole number >= 0");
             require(tasks.back().kernel < kernels, "kernel must be an index into gammas");
+            if (task.contains("round"))
+                tasks.back().round = plain<std::uint32_t>(task["round"], "round must be a whole number >= 0");
             if (!task.contains("start") || task["start"].is_none()) continue;
             starts.push_back(entry<Vector>(task, "start"));
             require(static_cast<Index>(starts.back().shape(0)) == rows, "start must have an entry per row");
@@ -91,6 +93,18 @@ struct TaskList {
         }
     }
 };
+
+nb::list words(const std::vector<Status>& status) {
+    nb::list found;
+    for (const Status s : status) found.append(word(s));
+    return found;
+}
+
+// Valid during the call that it is passed to.
+nb::object view_of(const std::vector<double>& values) {
+    return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<1>>(values.data(), {values.size()}, nb::handle()),
+                    nb::rv_policy::reference);
+}
 
 }  // namespace
 
@@ -125,7 +139,7 @@ NB_MODULE(_native, m) {
         "solve_many",
         [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, const nb::list& tasks,
            const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
-           bool coefficients, nb::object report) {
+           bool coefficients, nb::object report, nb::object choose) {
             Indices own;
             const Rows rows = rows_of(data, own);
             const TaskList list(tasks, row_count(rows), gammas.shape(0));
@@ -136,26 +150,32 @@ NB_MODULE(_native, m) {
             Durations durations(number_of_fits(list.tasks));
             const auto times = [&](Index, double) { return report(to_numpy(std::vector<double>(durations.begin(), durations.end()))); };
             const nb::object timed = report.is_none() ? nb::none() : nb::object(nb::cpp_function(times));
+            const auto chosen = [&](const Answers& answers, Wanted& wanted) {
+                nb::gil_scoped_acquire lock;
+                const nb::object found = choose(view_of(answers.expansion), view_of(answers.bias), words(answers.status));
+                const auto kept = plain<View<bool, 1>>(found, "choose must return an array of bool");
+                require(kept.shape(0) == wanted.size(), "choose must return an entry per fit");
+                wanted.assign(kept.data(), kept.data() + wanted.size());
+            };
             Answers answers = without_lock(timed, seconds, [&](Watch& watch) {
                 ThreadPool pool(threads);
                 const Keep keep = coefficients ? Keep::coefficients_too : Keep::scores;
-                return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, durations);
+                return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, durations,
+                                  choose.is_none() ? Choose{} : Choose(chosen));
             });
             for (const std::exception_ptr& failure : answers.failures)
                 if (failure) std::rethrow_exception(failure);
-            nb::list status;
-            for (const Status s : answers.status) status.append(word(s));
             nb::dict fits;
             fits["expansion"] = to_numpy(std::move(answers.expansion));
             fits["beta"] = to_numpy(std::move(answers.beta));
             fits["bias"] = to_numpy(std::move(answers.bias));
             fits["violation"] = to_numpy(std::move(answers.violation));
             fits["iterations"] = to_numpy(std::move(answers.iterations));
-            fits["status"] = status;
+            fits["status"] = words(answers.status);
             return fits;
         },
         "data"_a, "kernel"_a, "gammas"_a.noconvert(), "coef0"_a, "degree"_a, "tasks"_a, "method"_a, "tol"_a, "max_iter"_a,
-        "seconds"_a, "cache_size"_a, "threads"_a, "coefficients"_a, "report"_a.none());
+        "seconds"_a, "cache_size"_a, "threads"_a, "coefficients"_a, "report"_a.none(), "choose"_a.none() = nb::none());
 
     m.def(
         "path",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <limits>
+#include <set>
 
 #include "bias.hpp"
 #include "crew.hpp"
@@ -12,14 +14,19 @@ namespace abstain {
 
 namespace {
 
+// The coefficients of a fit, and its C.
+struct Fitted {
+    double C = 0;
+    std::vector<double> beta;
+};
+
 // beta / C is piecewise linear in 1 / C: from the last two fits to the next along a straight line.
-void predict(const std::vector<double>& Cs, std::size_t c, const std::vector<double>& last, const std::vector<double>& before,
-             std::vector<double>& start) {
-    const double ahead = before.empty() ? 0 : (1 / Cs[c] - 1 / Cs[c - 1]) / (1 / Cs[c - 1] - 1 / Cs[c - 2]);
-    start.resize(last.size());
-    for (std::size_t i = 0; i < last.size(); ++i) {
-        const double gamma = last[i] / Cs[c - 1];
-        start[i] = Cs[c] * (before.empty() ? gamma : gamma + ahead * (gamma - before[i] / Cs[c - 2]));
+void predict(double C, const Fitted& last, const Fitted& before, std::vector<double>& start) {
+    const double ahead = before.beta.empty() ? 0 : (1 / C - 1 / last.C) / (1 / last.C - 1 / before.C);
+    start.resize(last.beta.size());
+    for (std::size_t i = 0; i < last.beta.size(); ++i) {
+        const double gamma = last.beta[i] / last.C;
+        start[i] = C * (before.beta.empty() ? gamma : gamma + ahead * (gamma - before.beta[i] / before.C));
     }
 }
 
@@ -33,24 +40,28 @@ void store(const Problem& problem, const Outcome& outcome, std::size_t fit, Answ
     answers.status[fit] = outcome.status;
 }
 
-// All scales of one task in ascending order.
-void run(const Task& task, KernelSource& source, const Options& options, std::size_t first_fit, Answers& answers, Watch& watch,
-         Durations& durations) {
+// All scales of one task that are wanted, in ascending order.
+void run(const Task& task, KernelSource& source, const Options& options, std::size_t first_fit, const Wanted& wanted,
+         Answers& answers, Watch& watch, Durations& durations) {
     using Clock = std::chrono::steady_clock;
-    std::vector<double> weight(task.problem.size), start, last, before;
+    std::vector<double> weight(task.problem.size), start;
+    Fitted last, before;
     Problem problem = task.problem;
     problem.weight = weight.data();
     ThreadPool alone(1);
     Fitter fitter(source, options, alone, watch);
     for (std::size_t c = 0; c < task.scales.size() && !watch.expired(); ++c) {
+        if (!wanted[first_fit + c]) continue;
         const auto begun = Clock::now();
-        for (Index i = 0; i < problem.size; ++i) weight[i] = task.scales[c] * task.problem.weight[i];
-        if (c > 0) predict(task.scales, c, last, before, start);
-        Outcome outcome = fitter.fit(problem, c > 0 ? start.data() : task.start);
+        const double C = task.scales[c];
+        for (Index i = 0; i < problem.size; ++i) weight[i] = C * task.problem.weight[i];
+        const bool first = last.beta.empty();
+        if (!first) predict(C, last, before, start);
+        Outcome outcome = fitter.fit(problem, first ? task.start : start.data());
         store(problem, outcome, first_fit + c, answers);
         if (outcome.status == Status::time_limit) return;
         before = std::move(last);
-        last = std::move(outcome.beta);
+        last = {C, std::move(outcome.beta)};
         durations[first_fit + c] = std::max(1e-9, std::chrono::duration<double>(Clock::now() - begun).count());
     }
 }
@@ -73,7 +84,7 @@ void share(KernelSource& source, Method method, ThreadPool& pool, Watch& watch) 
 }  // namespace
 
 Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
-                   Keep keep, ThreadPool& pool, Watch& watch, Durations& durations) {
+                   Keep keep, ThreadPool& pool, Watch& watch, Durations& durations, const Choose& choose) {
     const std::size_t n = row_count(rows);
     std::vector<std::size_t> first_fit{0};
     for (const Task& task : tasks) first_fit.push_back(first_fit.back() + task.scales.size());
@@ -93,6 +104,9 @@ Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::s
     const double fitting = held ? std::clamp(options.cache_bytes / bytes, 1.0, 1e6) : 1e6;
     const std::size_t most = std::max<std::size_t>(1, std::min<std::size_t>(kernels.size(), fitting));
     const std::size_t batches = (kernels.size() + most - 1) / most;
+    std::set<std::size_t> rounds;
+    for (const Task& task : tasks) rounds.insert(task.round);
+    Wanted wanted(fits, true);
     Crew crew(watch);
     for (std::size_t b = 0, first = 0; b < batches; ++b) {
         const std::size_t last = first + (kernels.size() - first + batches - b - 1) / (batches - b);
@@ -101,16 +115,22 @@ Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::s
             sources.emplace_back(kernels[k], rows, options.cache_bytes);
             share(sources.back(), options.method, pool, watch);
         }
-        std::vector<std::size_t> now;
-        for (std::size_t t = 0; t < tasks.size(); ++t)
-            if (tasks[t].kernel >= first && tasks[t].kernel < first + sources.size()) now.push_back(t);
-        pool.run(std::ssize(now), [&](Index p) {
-            const std::size_t t = now[p];
-            answers.failures[t] = crew.guarded([&](Watch& own) {
-                run(tasks[t], sources[tasks[t].kernel - first], options, first_fit[t], answers, own, durations);
+        for (const std::size_t round : rounds) {
+            std::vector<std::size_t> now;
+            for (std::size_t t = 0; t < tasks.size(); ++t)
+                if (tasks[t].round == round && tasks[t].kernel >= first && tasks[t].kernel < first + sources.size()) now.push_back(t);
+            pool.run(std::ssize(now), [&](Index p) {
+                const std::size_t t = now[p];
+                answers.failures[t] = crew.guarded([&](Watch& own) {
+                    run(tasks[t], sources[tasks[t].kernel - first], options, first_fit[t], wanted, answers, own, durations);
+                });
             });
-        });
-        crew.check();
+            crew.check();
+            if (!choose || now.empty()) continue;
+            choose(answers, wanted);
+            for (std::size_t fit = 0; fit < fits; ++fit)
+                if (!wanted[fit]) durations[fit] = std::numeric_limits<double>::quiet_NaN();
+        }
         first = last;
     }
     return answers;

@@ -260,6 +260,28 @@ void check_ill_conditioned() {
     }
 }
 
+// After each of three rounds it is known what has ended; what is then left out of later ones is not done.
+void check_rounds() {
+    const Case c = make_case(9, 300, 4, 2);
+    Folds folds(c, {rbf(0.5), rbf(0.1)}, {1, 10, 100});
+    const Answers whole = run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2);
+    for (std::size_t t = 0; t < 6; ++t) folds.tasks[t].round = t % 3 * 1'000'000'000'000;
+    Durations durations(18);
+    ThreadPool pool(2);
+    Watch watch;
+    std::size_t calls = 0;
+    const Answers some = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, durations,
+                                    [&](const Answers& answers, Wanted& wanted) {
+        for (std::size_t fit = 0; fit < 18; ++fit) {
+            assert((answers.status[fit] == Status::converged) == (fit / 3 % 3 <= calls && wanted[fit]));
+            if (fit / 3 % 3 > calls && fit % 3 == 2) wanted[fit] = false;  // the largest C
+        }
+        ++calls;
+    });
+    for (std::size_t e = 0; e < 18 * 300; ++e) assert(some.expansion[e] == (std::isnan(durations[e / 300]) ? 0 : whole.expansion[e]));
+    assert(calls == 3 && std::isnan(durations[5]) && durations[2] > 0);
+}
+
 }  // namespace
 
 int main() {
@@ -276,4 +298,5 @@ int main() {
     check_time();
     check_failure();
     check_ill_conditioned();
+    check_rounds();
 }

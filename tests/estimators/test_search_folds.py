@@ -156,7 +156,7 @@ def test_a_stopped_search_of_classes_counts_only_the_folds_that_finished(monkeyp
 
     def stopped(self, *given, **line):
         found = whole(self, *given, **line)
-        found.finished[:, 1:] = False
+        found.ended[:, 1:] = 0
         found.total[:, :, :, found.ends[1] :] = 0.0
         return found
 

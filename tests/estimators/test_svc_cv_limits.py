@@ -118,7 +118,9 @@ class TestTimeLimit:
         X, y = self.hard()
         began = time.monotonic()
         with pytest.warns(ConvergenceWarning) as told:
-            clf = RejectSVCCV(ASYMMETRIC, Cs=np.logspace(-2, 4, 60), time_limit=2.0, n_jobs=1, cuts="bayes").fit(X, y)
+            clf = RejectSVCCV(
+                ASYMMETRIC, Cs=np.logspace(-2, 4, 60), time_limit=2.0, n_jobs=1, cuts="bayes", search="full"
+            ).fit(X, y)
         assert re.search(r"ran out of time: \d+ of the 1500 fits .*raise time_limit=2\.0", str(told[0].message))
         assert time.monotonic() - began < 30.0  # without a limit it takes minutes; a loose bound for busy machines
         splits = np.array([clf.cv_results_[f"split{fold}_test_score"] for fold in range(5)])

@@ -92,6 +92,13 @@ WRONG = {
         {"tasks": [TASK | {"scales": np.ones(1), "kernel": -1}]},
         "kernel must be a whole number",
     ),
+    "a round below 0": (
+        solve_many,
+        {"tasks": [TASK | {"scales": np.ones(1), "round": -1}]},
+        "round must be a whole number",
+    ),
+    "a choice for other fits": (solve_many, {"choose": lambda *_: np.ones(2, dtype=bool)}, "an entry per fit"),
+    "a choice of numbers": (solve_many, {"choose": lambda *_: np.ones(1)}, "an array of bool"),
     "negative gamma": (solve, {"gamma": -1.0}, "gamma must be finite and >= 0"),
     "gamma of nan": (expand, {"gamma": np.nan}, "gamma must be finite and >= 0"),
     "endless coef0": (solve, {"coef0": np.inf}, "coef0 finite"),

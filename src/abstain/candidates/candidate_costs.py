@@ -29,6 +29,7 @@ from abstain.labels import Labels
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
 FOREST_THREADS = 1_000  # rows from which the trees of a forest take longer than starting threads for them
+FEW_ROWS = 1_000  # up to here the short fits of all candidates are small enough to be kept
 
 
 def few_threads(rows: int) -> Any:
@@ -116,19 +117,20 @@ class Rows:
         return None if self.weight is None else self.weight[rows]
 
     def held_out(
-        self, machine: Machine, parameters: dict[str, Any], fold: int, late: Late | None
-    ) -> tuple[list[NDArray[np.float64]], float]:
-        """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows, and its pace.
+        self, machine: Machine, parameters: dict[str, Any], fold: int, late: Late | None, short: Any = None
+    ) -> tuple[list[NDArray[np.float64]], float, Any]:
+        """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows, pace and fit.
 
         Some stages are missing, or all, if the fit was late before it had reached them. The pace is in seconds of a
-        tree or an iteration for each training row.
+        tree or an iteration for each training row. A `short` fit is continued.
         """
         train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         began = time.monotonic()
-        classifier, number, done = machine.fitted(parameters, part, self.y[train], self.weights(train), late)
+        given = part, self.y[train], self.weights(train), late
+        classifier, number, done = machine.fitted(parameters, *given, short=short)
         pace = (time.monotonic() - began) / (number * len(train))
-        return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
+        return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace, classifier
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]], folds: Any = slice(None)) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
@@ -198,13 +200,15 @@ def tuned(
     n_jobs: int | None,
     verbose: bool,
     keep: bool = False,
+    judge: bool = True,
 ) -> Trials:
     """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
 
     With `keep`, what all of them say of the held-out rows is kept.
 
     Fits with stages share the time, and use more of it only to reach the first one; others take what they need. Short
-    fits come first, and the best line of the grid is fitted in full: once for each view of the folds.
+    fits come first, and the best line of the grid is fitted in full: once for each view of the folds, or with `judge`
+    False only for the choice on all of them, whose cost on other rows is then not known.
     """
     machine, end = MACHINES[name], None if limit is None else time.monotonic() + limit
     n, folds, stages = len(machine.grid), len(rows.splits.trains), max(1, len(machine.stages))
@@ -215,15 +219,18 @@ def tuned(
     said: dict[int, list[NDArray[np.float64]]] = {}
     views = views_of(folds, rows.splits.shared)
     views |= ~views.any(axis=1, keepdims=True)
+    views = views if judge else views[-1:]
     going, wanted = np.ones((n, len(views)), dtype=bool), np.zeros((n, stages), dtype=bool)
+    begun: dict[tuple[int, int], Any] | None = None if end is not None or len(rows.y) >= FEW_ROWS else {}
     kept, rounds, done = np.zeros((n, stages, len(views)), dtype=bool), machine.rounds, 0
+    seen = kept.copy()  # by the choice for each view, which other fits must not move
     line = SearchLine(name, n * folds * len(rounds), shown=verbose)
     with line, few_threads(len(rows.y)), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
         for short, reached in rounds:
             lines = np.flatnonzero(going.any(axis=1)).tolist()
             wanted[lines, :reached] = True
-            for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=done > 0):
+            for at, pace, found in _fits(machine, rows, lines, shared | short, end, begun=begun, first=not done):
                 paces[at] = pace
                 for stage, own in enumerate(found):
                     final = rows.sigmoids(own) if machine.sigmoid else own
@@ -234,10 +241,13 @@ def tuned(
                         said[at * stages + stage] = final
                 line.report(done := done + 1)
             tried = np.isfinite(costs[:, :, 0])
+            own = going[:, np.newaxis] & tried[:, :, np.newaxis]
+            seen |= own
             if machine.stages or not short:
-                kept |= going[:, np.newaxis] & tried[:, :, np.newaxis]
+                kept |= own
             for view, folds_seen in enumerate(views if short else ()):
-                best = first_least(costs[:, :, folds_seen].mean(axis=2).ravel())
+                means = np.where(seen[:, :, view], costs[:, :, folds_seen].mean(axis=2), np.nan)
+                best = first_least(means.ravel())
                 going[:, view] = False
                 if best is not None and best % stages == reached - 1:
                     going[best // stages, view] = True
@@ -250,23 +260,35 @@ def tuned(
         )
     every = n * stages
     left = kept.reshape(every, len(views))
+    left = left if judge else np.column_stack([np.zeros((every, folds), dtype=bool), left])
     return Trials(name, machine.candidates, costs.reshape(every, folds), paces.ravel(), left, held_out, said)
 
 
 def _fits(
-    machine: Machine, rows: Rows, lines: list[int], shared: dict[str, Any], end: float | None, *, begun: bool
+    machine: Machine,
+    rows: Rows,
+    lines: list[int],
+    shared: dict[str, Any],
+    end: float | None,
+    *,
+    begun: dict[tuple[int, int], Any] | None,
+    first: bool,
 ) -> Iterator[tuple[int, float, list[list[NDArray[np.float64]]]]]:
     """Fit lines of the grid on all folds; yield each, its pace and, after the last fold, what it says of their rows.
 
-    That is a list for each stage that all folds have reached, of the probabilities of each fold's test rows.
+    That is a list for each stage that all folds have reached, of the probabilities of each fold's test rows. The fits
+    in `begun` are continued, and kept there.
     """
     fits = [(at, fold) for at in lines for fold in range(len(rows.splits.trains))]
     found: list[list[NDArray[np.float64]]] = []
     for number, (at, fold) in enumerate(fits):
-        if (number or begun) and end is not None and time.monotonic() >= end:
+        if (number or not first) and end is not None and time.monotonic() >= end:
             return
         late = None if end is None else _late(machine, end, len(fits) - number)
-        held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
+        short = None if begun is None else begun.get((at, fold))
+        held_out, pace, classifier = rows.held_out(machine, machine.grid[at] | shared, fold, late, short)
+        if begun is not None and machine.short:
+            begun[at, fold] = classifier
         found = [*(found if fold else []), held_out]
         last = fold == len(rows.splits.trains) - 1
         yield at, pace, [list(stage) for stage in zip(*found, strict=False)] if last else []

@@ -88,10 +88,15 @@ class Machine:
         return {} if self.count is None else {self.count: number}
 
     def fitted(
-        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None
+        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], weight: Any, late: Late | None, *, short: Any = None
     ) -> tuple[Any, int, bool]:
-        """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done."""
+        """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done.
+
+        A short fit to the same rows is continued: the trees are those of one fit.
+        """
         classifier = self.make(**((self.of_count(self.stages[-1]) if self.stages else {}) | parameters))
+        if short is not None:
+            classifier = short.set_params(**classifier.get_params() | {"warm_start": True})
         fit = partial(classifier.fit, X, y, **({} if weight is None else {"sample_weight": weight}))
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
             if late is None or self.fit_until is None:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,6 +120,8 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     True
     """
 
+    _judges: ClassVar[bool] = True  # whether the choice of each fold is made without it, for `best_score_`
+
     costs: CostTable | None = None
     machines: str | Sequence[str] = AUTO
     _: KW_ONLY
@@ -189,6 +191,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def _tried(self, names: Sequence[str], rows: Rows, searched: Any, began: float) -> list[Trials]:
         """Try the machines, which share the time, and average them if that is asked for."""
         averaging = AVERAGE in names
+        judge = self._judges or len(names) > 1
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, wanted = list[Trials](), [name for name in names if name != AVERAGE]
         for at, name in enumerate(wanted):
@@ -197,7 +200,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             if name in SVMS:
                 found.append(searched(name, limit, [] if averaging else None))
             else:
-                found.append(tuned(name, rows, limit=limit, keep=averaging, **shared))
+                found.append(tuned(name, rows, limit=limit, keep=averaging, judge=judge, **shared))
         return [*found, self._averaged(found, rows)] if averaging else found
 
     def _last_fit(self, choice: Choice, rows: Rows, searches: dict[str, Any], began: float) -> Any:

@@ -30,7 +30,13 @@ TWO_CLASSES = "it supports only two classes that are answered or rejected, at on
 SPARSE = "it does not support sparse rows"
 
 
-class AtMeans(MachineSearch):
+class Tuned(MachineSearch):
+    """A search without an estimate of its own cost, which the comparison makes."""
+
+    _judges = False
+
+
+class AtMeans(Tuned):
     """A search at the mean costs, which those of the rows do not reach."""
 
     def _takes_row_costs(self, method: str) -> bool:  # noqa: ARG002
@@ -142,7 +148,7 @@ def own_costs(costs: Any) -> Any:
 
 def _of_machines(costs: Any, machines: Sequence[str], named: dict[str, Any], *, sparse: bool) -> dict[str, Any]:
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
-    search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (MachineSearch, costs, "")
+    search, used, suffix = (AtMeans, mean_costs(costs), MEAN) if costs.per_row else (Tuned, costs, "")
     shared: dict[str, Any] = {**named, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in CHOICES if name in SVMS or MACHINES[name].takes_sparse or not sparse]
     found: dict[str, Any] = {

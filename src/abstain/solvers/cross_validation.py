@@ -7,7 +7,7 @@ classes; it is scored like the others.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -55,7 +55,7 @@ class Line(Protocol):
         """Begin these fits, given by the positions of their Cs."""
 
     def report(self, seconds: NDArray[np.float64]) -> None:
-        """Report how long each of them took; 0 if it is not done."""
+        """Report how long each of them took; 0 if it is not done, nan if it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ class HeldOut:
 
     Attributes
     ----------
-    optimal, finished : bool arrays of shape (gammas, folds, Cs)
-        Whether the machines of all tasks reached the tolerance; whether they were tried and ended in time.
+    tried : bool array of shape (gammas, folds, Cs)
+        The fits to make, without those left out.
     """
 
     def __init__(self, tasks: Sequence[Task], folds: Folds, tried: NDArray[np.bool_]) -> None:
@@ -98,7 +98,17 @@ class HeldOut:
         n = 1 + max(max(task.positive, task.negative or 0) for task in tasks) if self.pairs else len(tasks)
         self.total = np.zeros((n, Cs, gammas, self.ends[-1]))
         self.won = np.zeros(self.total.shape if self.pairs else (0,))
-        self.optimal, self.finished = tried.copy(), tried.copy()
+        self.met, self.ended = np.zeros(tried.shape, dtype=int), np.zeros(tried.shape, dtype=int)  # machines
+
+    @property
+    def optimal(self) -> NDArray[np.bool_]:
+        """Whether the machines of all tasks reached the tolerance, (gammas, folds, Cs)."""
+        return np.asarray(self.met == len(self.tasks))
+
+    @property
+    def finished(self) -> NDArray[np.bool_]:
+        """Whether they were tried and ended in time."""
+        return np.asarray(self.ended == len(self.tasks))
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -119,14 +129,17 @@ class HeldOut:
             for k, sign, votes in ((one.positive, 1.0, first), (one.negative, -1.0, ~first)):
                 self.total[k, Cs, gamma, rows] += sign * scores
                 self.won[k, Cs, gamma, rows] += votes
-        self.optimal[gamma, fold, Cs] &= np.asarray(status) == Status.OPTIMAL.value
-        self.finished[gamma, fold, Cs] &= np.asarray(status) != Status.TIME_LIMIT.value
+        self.met[gamma, fold, Cs] += np.asarray(status) == Status.OPTIMAL.value
+        self.ended[gamma, fold, Cs] += np.asarray(status) != Status.TIME_LIMIT.value
 
     def joined(self, other: HeldOut) -> HeldOut:
         """Add the fits of another search of the same rows, which tried other pairs."""
-        for name in ("total", "won", "optimal", "finished"):
+        for name in ("total", "won", "tried", "met", "ended"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
+
+
+Beaten = Callable[[HeldOut], NDArray[np.bool_]]  # the pairs that need no more folds, (gammas, Cs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,11 +172,13 @@ class KernelFits:
         tried: NDArray[np.bool_] | None = None,
         *,
         line: Line | None = None,
+        beaten: Beaten | None = None,
     ) -> HeldOut:
         """Fit the tasks on each fold of some of the rows, or of all if None, and return held-out scores.
 
         Cs must ascend: each fit of a task and fold starts from the previous one. `tried`, of shape (gammas, folds, Cs),
-        marks the fits to make; all by default. Under a time limit the widths in the middle come first.
+        marks the fits to make; all by default. Under a time limit the widths in the middle come first. After 1, 2, 4,
+        8, ... folds, the pairs that are `beaten` are left out on the others.
         """
         problem, tasks, limits = self.problem, self.tasks, self.limits
         if rows is not None:
@@ -182,7 +197,7 @@ class KernelFits:
             problem = replace(problem, kernel=kernel)
             seconds = limits.seconds / (len(calls) - at)
             until = None if limits.until is None else time.monotonic() + seconds
-            self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line)
+            self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line, beaten=beaten)
         return found
 
     def _add_fits(
@@ -194,6 +209,7 @@ class KernelFits:
         *,
         limits: Limits,
         line: Line | None,
+        beaten: Beaten | None,
     ) -> None:
         shared = {
             **native_rows(problem),
@@ -207,23 +223,56 @@ class KernelFits:
             "report": None if line is None else line.report,
         }
         Cs, folds, tried = np.require(Cs, np.float64, ["C", "A"]), found.folds, found.tried[widths]
-        for part in _parts(tried, len(found.tasks), problem.n):
-            if line is not None:
-                line.begin(np.concatenate([np.flatnonzero(tried[at, fold]) for _, at, fold in part]))
-            posed = []
-            for task, at, fold in part:
-                one, scales = found.tasks[task], Cs[tried[at, fold]]
+        for fits in _parts(tried, len(found.tasks), problem.n):
+            posed, part = list[dict[str, Any]](), _Part(found, beaten)
+            for task, at, fold in fits:
+                gamma, one = int(widths[at]), found.tasks[task]
+                scales = Cs[part.begin(task, gamma, fold)]
                 sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
-                posed.append(native_task(sign, one.loss, weight) | {"scales": scales, "kernel": at})
-            fits = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds)
-            expansion, bias = fits["expansion"].reshape(-1, problem.n), fits["bias"]
-            status, first = np.array(fits["status"]), 0
-            for task, at, fold in part:
-                which = tried[at, fold]
-                own = slice(first, first := first + int(which.sum()))
-                scores = expansion[own][:, folds.tests[fold]] + bias[own, np.newaxis]
-                scores[status[own] == Status.TIME_LIMIT.value] = 0.0
-                found.add(task, (int(widths[at]), fold, which), scores, status[own])
+                place = {"scales": scales, "kernel": at, "round": 0 if beaten is None else fold.bit_length()}
+                posed.append(native_task(sign, one.loss, weight) | place)
+            if line is not None:
+                line.begin(part.Cs)
+            choose = None if beaten is None else part.add
+            done = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds, choose=choose)
+            part.add(done["expansion"], done["bias"], done["status"])
+
+
+class _Part:
+    """The fits of one native call; those of a task, gamma and fold are one after the other."""
+
+    def __init__(self, found: HeldOut, beaten: Beaten | None) -> None:
+        self.found, self.beaten = found, beaten
+        self.Cs = np.empty(0, dtype=np.intp)  # where those of all fits are
+        self.left: list[tuple[slice, int, int, int, NDArray[np.intp]]] = []  # to be added
+
+    def begin(self, task: int, gamma: int, fold: int) -> NDArray[np.intp]:
+        """Return where the Cs are that are to be tried."""
+        which, first = np.flatnonzero(self.found.tried[gamma, fold]), len(self.Cs)
+        self.left.append((slice(first, first + len(which)), task, gamma, fold, which))
+        self.Cs = np.concatenate([self.Cs, which])
+        return which
+
+    def add(
+        self, expansion: NDArray[np.float64], bias: NDArray[np.float64], status: Sequence[str]
+    ) -> NDArray[np.bool_]:
+        """Add the fits that have ended since the last call, and mark those that are not left out."""
+        found, ended, left = self.found, np.array(status), self.left
+        late, wanted, self.left = ended == Status.TIME_LIMIT.value, np.ones(len(bias), dtype=bool), []
+        for one in left:
+            own, task, gamma, fold, which = one
+            if late[own].all():  # or has not begun
+                self.left.append(one)
+                continue
+            scores = expansion.reshape(len(bias), -1)[own][:, found.folds.tests[fold]] + bias[own, np.newaxis]
+            scores[late[own]] = 0.0
+            found.add(task, (gamma, fold, which), scores, ended[own])
+        if self.beaten is not None and self.left:
+            out = self.beaten(found)
+            for own, _, gamma, fold, which in self.left:
+                wanted[own] = ~out[gamma, which]
+                found.tried[gamma, fold, which] &= wanted[own]
+        return wanted
 
 
 def _parts(tried: NDArray[np.bool_], n_tasks: int, n_rows: int) -> Iterator[list[tuple[int, int, int]]]:

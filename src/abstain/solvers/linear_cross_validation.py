@@ -81,7 +81,7 @@ class LinearFits:
                 found.add(k, (0, fold, slice(None)), scores[k], status[k])
         # if a fold does not end in time, its smaller Cs would be preferred because they finished on more folds
         whole = found.finished.all(axis=2, keepdims=True)
-        found.finished &= whole if whole.any() else True
+        found.ended *= whole if whole.any() else True
         return found
 
     def _path(

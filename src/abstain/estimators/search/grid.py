@@ -219,11 +219,14 @@ class Grid:
         return (self.costs, place) if mean > error * (1.0 + TIE) else (self.tuned, near)
 
     def _least(self, costs: NDArray[np.float64], folds: NDArray[np.bool_]) -> tuple[int, int]:
-        """The pair of the last round with the least mean, among those finished on the most of these folds."""
+        """The pair of the last round with the least mean, among those finished on the most of these folds, then of all.
+
+        So a pair that dropped out is never chosen for the folds before it did.
+        """
         finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis] & folds
         if not finished.any():
             return (len(self.Cs) - 1) // 2, len(self.gammas) // (2 * max(1, len({*self.kernels})))
-        known = finished.sum(axis=2)
+        known = finished.sum(axis=2) * (self.n_splits + 1) + np.isfinite(costs).sum(axis=2)
         mean = np.where(known == known.max(), mean_of_folds(np.where(finished, costs, np.nan), self._masses), np.inf)
         near = mean <= mean.min() * (1.0 + TIE)  # no cost is negative, so a sum's error is relative to the sum
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma

@@ -28,6 +28,7 @@ from scipy.stats import rankdata
 from abstain.estimators.fitting.progress import FitsLine
 from abstain.estimators.fitting.splitting import Groups, Splits
 from abstain.estimators.fitting.training import Training
+from abstain.estimators.search.beaten import Beaten
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.search.held_out import Pricing
 from abstain.solvers.cross_validation import Folds
@@ -142,6 +143,8 @@ class Rounds:
     line : FitsLine
     halves : bool
         Whether pairs drop out between rounds, so that their order matters where costs are equal.
+    drops : bool
+        Whether pairs drop out between folds (`beaten.py`).
     """
 
     training: Training
@@ -150,6 +153,7 @@ class Rounds:
     pairs: NDArray[np.bool_]
     line: FitsLine
     halves: bool
+    drops: bool = False
 
     def run(self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], *, coarse: bool = True) -> Round:
         """Make the fits marked by `tried`, (gammas, folds, Cs).
@@ -160,13 +164,14 @@ class Rounds:
         folds, held_out = self._folds(rows, splits, tried), None
         Cs = rescaled(self.Cs, len(self.training.code), len(rows))
         kernels = len({*getattr(self.fits, "kernels", ())}) or 1
+        own = {"beaten": Beaten(Pricing.of(self.training, rows), splits)} if self.drops else {}
         for level in coarse_to_fine(tried, kernels) if coarse and limited else [tried]:
-            found = self.fits.scores(rows, folds, Cs, level, line=self.line)
+            found = self.fits.scores(rows, folds, Cs, level, line=self.line, **own)
             held_out = found if held_out is None else held_out.joined(found)
         assert held_out is not None  # noqa: S101 (the last level has what the others leave)
         scores = held_out.scores
         judged = self._judged(rows, splits, scores, held_out.finished)
-        return Round(rows, splits, tried, held_out.optimal, held_out.finished, scores, *judged)
+        return Round(rows, splits, held_out.tried, held_out.optimal, held_out.finished, scores, *judged)
 
     def _folds(self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_]) -> Folds:
         used = np.asarray(tried.any(axis=(0, 2)))

@@ -19,6 +19,7 @@ from abstain.estimators.fitting.parameters import checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
+from abstain.estimators.search.beaten import DROPPING
 from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, checked_kernels, first_pairs, with_kernel
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
@@ -140,7 +141,9 @@ class SearchMixin:
         splits = checked_splits(self.cv, y, groups, training.code, training.sample_weight)
         schedule = planned(self.search, len(training.code), int(pairs.sum()))
         with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
-            shared = Rounds(training, fits, Cs, pairs, line, halves=len(schedule.sizes) > 1)
+            halves = len(schedule.sizes) > 1
+            drops = self.search == "auto" and not halves and len(training.code) >= DROPPING
+            shared = Rounds(training, fits, Cs, pairs, line, halves, drops)
             rounds = halved(shared, splits, groups, schedule)
         if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
