@@ -63,6 +63,17 @@ inline constexpr Index first_face[] = {10, 30}, face_epochs[] = {6, 10};
 inline constexpr int face_turns = 40;
 inline constexpr double face_accuracy = 1e-3, leaving = 0.03, least_share = 0.01;
 
+// ---- Interior point method (linear_interior.cpp) ----
+
+// Share of the way to the nearest bound that a step takes; least step; and the gap over the tolerance from which it is computed
+// exactly.
+inline constexpr double inside = 0.99, least_step = 1e-6, near_gap = 2;
+// Corrections of a direction, unless it reaches so far; how much further each tries to reach, and must, together; and the products
+// over their aim that are left as they are. Steps for 12 tables with 0, 1, 2 and 3: 129, 106, 90, 88.
+inline constexpr int corrections = 2;
+inline constexpr double far = 0.95, further = 0.3, gained = 0.02, least_product = 0.1, most_product = 10;
+inline constexpr Index panel = 1 << 14;  // entries of dense rows that are summed at a time
+
 // ---- Certificate (row_check.cpp) ----
 
 inline constexpr Index checked = 1 << 14;  // entries of rows that are summed at a time: they stay in the processor's cache
