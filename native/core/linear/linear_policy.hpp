@@ -51,6 +51,9 @@ inline constexpr int longest_nap = 15;
 inline constexpr Index first_look = 6;
 inline constexpr double epochs_per_pass = 2, most_stretch = 0.1;
 
+// A pass for eight problems over one for a single problem.
+inline constexpr double pass_of_eight = 2;
+
 // A row is visited again at once if its part of the duality gap is so many times the mean.
 inline constexpr double waking = 0.01;
 

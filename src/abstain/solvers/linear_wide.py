@@ -7,6 +7,8 @@ w = sum_i y_i gamma_i (x_i - c) with their multipliers. Newton steps go on from 
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +26,7 @@ from abstain.dual.proof import DualSolution, Status
 from abstain.kernels import Kernel
 from abstain.machines.linear_machine import native_data
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
-from abstain.solvers.native import SMO, native_task
+from abstain.solvers.native import SMO, native_task, within
 
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram matrix
@@ -32,6 +34,10 @@ FEWEST_FEATURES = 100  # with more, the Gram matrix of sparse rows is never made
 EXACT = 64  # rows up to which sparse ones are solved to about the last digits: a weight is then a repeated row
 ROWS_PER_COLUMN = (4, 8)  # of few columns and of many; with more, coordinate descent may need thousands of passes
 PASSES = (600.0, 1000.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
+FEWEST_PASSES, MOST_PASSES = 100.0, 2000.0  # below so many, steps at once; beyond so many, never
+# cost of steps over that of reading an entry
+STEPS, OUTER, FACTOR, READ, ROW, VISIT, PANEL = 8.5, 0.33, 0.005, 5.0, 60.0, 8.0, 0.3
+SHORT = int(os.environ.get('SHORT','3000'))
 LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")
 COLUMNS = 4096  # that are centred at a time
 
@@ -63,6 +69,11 @@ class WideRows:
         return bool(not self.few and d > MOST_DENSE)
 
     @cached_property
+    def short(self) -> bool:
+        n, d = self.X.shape
+        return n <= SHORT
+
+    @cached_property
     def gram(self) -> tuple[Any, Kernel, NDArray[np.float64]]:
         """The Gram matrix with its kernel, or sparse rows with many columns; and the centre of these rows."""
         X, origin = self.X, np.zeros(self.X.shape[1])
@@ -82,6 +93,17 @@ class WideRows:
                 K += part @ part.T
         return K, PRECOMPUTED, self.centre
 
+    @cached_property
+    def steps_cost(self) -> float:
+        """What an interior point method takes for one problem, in passes of visits to all rows; inf if never worth it."""
+        n, d = self.X.shape
+        if n <= EXACT or n < ROWS_PER_FEATURE * d or d > MOST_DENSE:
+            return np.inf
+        lengths = np.diff(self.X.indptr).astype(np.float64) if issparse(self.X) else np.full(n, PANEL * d)
+        stored = float(lengths.sum())
+        step = OUTER * float(lengths @ lengths) + FACTOR * d**3 + READ * stored + ROW * n
+        return STEPS * step / (stored + VISIT * n)
+
     def solve(
         self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None = None, start: Any = None
     ) -> list[LinearSolution]:
@@ -89,9 +111,16 @@ class WideRows:
 
         `start` has a point for each problem, and all multipliers.
         """
-        found = self.descended(problem, settings, start) if self.one_by_one else []
+        began, found = time.monotonic(), []
+        cost = self.steps_cost if start is None else np.inf
+        if self.one_by_one and cost > FEWEST_PASSES:
+            found = self.descended(problem, settings, start, cost)
         missed = [k for k in range(problem.count) if not found or found[k].status is Status.INACCURATE]
-        if self.few and missed:
+        if missed and cost < MOST_PASSES and (self.one_by_one or self.short):
+            some = problem if len(missed) == problem.count else problem.some(missed)
+            stepped = dict(zip(missed, self._native(_native.interior, some, within(settings, began)), strict=True))
+            found = [stepped.get(k) or found[k] for k in range(problem.count)]
+        elif missed and self.few:
             before: Any = None if start is None else start[1].reshape(problem.count, -1)
             before = [one.gamma for one in found] or before
             ones = [problem.one(k) for k in missed]
@@ -100,18 +129,32 @@ class WideRows:
             found = [exact.get(k) or found[k] for k in range(problem.count)]
         return found
 
-    def descended(self, problem: LinearProblem, settings: LinearNewton, start: Any = None) -> list[LinearSolution]:
-        """Visit rows one by one; "inaccurate" if that takes too long."""
+    def descended(
+        self, problem: LinearProblem, settings: LinearNewton, start: Any = None, patience: float = np.inf
+    ) -> list[LinearSolution]:
+        """Visit rows one by one; "inaccurate" if that takes too long, or so many passes more."""
         bias = np.zeros(problem.count) if start is None else np.ascontiguousarray(start[0][:, -1])
         gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
-        given: dict[str, Any] = native_task(problem.sign, problem.loss, problem.weight) | {"gamma": gamma, "bias": bias}
-        given |= {"tol": settings.tol, "passes": PASSES[not self.few], "most_epochs": settings.max_iter}
-        given["seconds"] = np.inf if settings.time_limit is None else float(settings.time_limit)
-        points, found, ends = _native.descend(native_data(self.X, self.centre), report=settings.progress, **given)
+        given = {"gamma": gamma, "bias": bias, "passes": PASSES[not self.few], "patience": patience}
+        return self._native(_native.descend, problem, settings, given)
+
+    def _native(
+        self, solver: Any, problem: LinearProblem, settings: LinearNewton, given: dict[str, Any] | None = None
+    ) -> list[LinearSolution]:
+        """Return what a solver of the core finds for all problems."""
+        points, found, ends = solver(
+            native_data(self.X, self.centre),
+            **native_task(problem.sign, problem.loss, problem.weight),
+            tol=settings.tol,
+            most=settings.max_iter,
+            seconds=np.inf if settings.time_limit is None else float(settings.time_limit),
+            report=settings.progress,
+            **(given or {}),
+        )
         each = zip(points.reshape(problem.count, -1), found.reshape(problem.count, -1), ends, strict=True)
         return [
-            LinearSolution(point, (1.0, 1.0), Status(status), epochs, gap, np.nan, one)
-            for point, one, (status, gap, epochs) in each
+            LinearSolution(point, (1.0, 1.0), Status(status), steps, gap, np.nan, one)
+            for point, one, (status, gap, steps) in each
         ]
 
     def exact(
