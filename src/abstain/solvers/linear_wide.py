@@ -7,7 +7,7 @@ w = sum_i y_i gamma_i (x_i - c) with their multipliers. Newton steps go on from 
 
 from __future__ import annotations
 
-import os
+
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ PASSES = (600.0, 1000.0)  # over the rows after which it ends: with a Gram matri
 FEWEST_PASSES, MOST_PASSES = 100.0, 2000.0  # below so many, steps at once; beyond so many, never
 # cost of steps over that of reading an entry
 STEPS, OUTER, FACTOR, READ, ROW, VISIT, PANEL = 8.5, 0.33, 0.005, 5.0, 60.0, 8.0, 0.3
-SHORT = int(os.environ.get('SHORT','3000'))
+SHORT = ((1000, 6.0), (3000, 40.0))
+LEAST = (1.5, 2.5)
 LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")
 COLUMNS = 4096  # that are centred at a time
 
@@ -71,7 +72,8 @@ class WideRows:
     @cached_property
     def short(self) -> bool:
         n, d = self.X.shape
-        return n <= SHORT
+        rows, ratio = SHORT[issparse(self.X)]
+        return n <= max(rows, ratio * d)
 
     @cached_property
     def gram(self) -> tuple[Any, Kernel, NDArray[np.float64]]:
@@ -97,7 +99,7 @@ class WideRows:
     def steps_cost(self) -> float:
         """What an interior point method takes for one problem, in passes of visits to all rows; inf if never worth it."""
         n, d = self.X.shape
-        if n <= EXACT or n < ROWS_PER_FEATURE * d or d > MOST_DENSE:
+        if n <= EXACT or n < LEAST[d > EXACT] * d or d > MOST_DENSE:
             return np.inf
         lengths = np.diff(self.X.indptr).astype(np.float64) if issparse(self.X) else np.full(n, PANEL * d)
         stored = float(lengths.sum())
