@@ -1,12 +1,13 @@
 """Linear machines with few rows or sparse ones, where Newton steps on the weights take longer than the dual problem.
 
 Few rows have a small Gram matrix, on which `SMO` finds the exact optimum; one matrix serves all classes, folds and Cs.
-Sparse rows are cheap to visit one by one: ``native/core/linear/linear_descent.hpp``. Both return weights
-w = sum_i y_i gamma_i (x_i - c) with their multipliers. Newton steps go on from them if they miss the tolerance.
+Sparse rows are cheap to visit one by one: ``native/core/linear/linear_descent.hpp``. Where there are more rows than
+features, but not many times more, or visits would take long, an interior point method needs six to twelve steps:
+``native/core/linear/linear_interior.hpp``. All return weights and their multipliers gamma, w about
+sum_i y_i gamma_i (x_i - c). Newton steps go on from them if they miss the tolerance.
 """
 
 from __future__ import annotations
-
 
 import time
 from collections.abc import Sequence
@@ -34,11 +35,16 @@ FEWEST_FEATURES = 100  # with more, the Gram matrix of sparse rows is never made
 EXACT = 64  # rows up to which sparse ones are solved to about the last digits: a weight is then a repeated row
 ROWS_PER_COLUMN = (4, 8)  # of few columns and of many; with more, coordinate descent may need thousands of passes
 PASSES = (600.0, 1000.0)  # over the rows after which it ends: with a Gram matrix to go on with, and without
-FEWEST_PASSES, MOST_PASSES = 100.0, 2000.0  # below so many, steps at once; beyond so many, never
-# cost of steps over that of reading an entry
-STEPS, OUTER, FACTOR, READ, ROW, VISIT, PANEL = 8.5, 0.33, 0.005, 5.0, 60.0, 8.0, 0.3
-SHORT = ((1000, 6.0), (3000, 40.0))
-LEAST = (1.5, 2.5)
+# Interior point steps are faster than the other two from so many rows for each feature (few features, many), and than
+# Newton steps up to so many rows, or rows for each feature (dense, sparse). They come first if they take no longer than
+# so many visits to all rows, and not at all if they take longer than so many.
+ROWS_FOR_STEPS = (1.5, ROWS_PER_FEATURE)
+STEPS_BELOW = ((1000, 6.0), (3000, 40.0))
+FEWEST_PASSES, MOST_PASSES = 100.0, 2000.0
+# What 8.5 of them cost, in units of an entry that a visit reads and adds. In each step: two entries of a row
+# multiplied, an entry of the matrix cubed, all readings of an entry and of a row. A visit to a row. Dense entries, read
+# by vectors.
+STEPS, OUTER, FACTOR, READ, ROW, VISIT, BY_VECTORS = 8.5, 0.5, 0.0075, 5.0, 60.0, 8.0, 0.3
 LINEAR, PRECOMPUTED = Kernel("linear"), Kernel("precomputed")
 COLUMNS = 4096  # that are centred at a time
 
@@ -70,12 +76,6 @@ class WideRows:
         return bool(not self.few and d > MOST_DENSE)
 
     @cached_property
-    def short(self) -> bool:
-        n, d = self.X.shape
-        rows, ratio = SHORT[issparse(self.X)]
-        return n <= max(rows, ratio * d)
-
-    @cached_property
     def gram(self) -> tuple[Any, Kernel, NDArray[np.float64]]:
         """The Gram matrix with its kernel, or sparse rows with many columns; and the centre of these rows."""
         X, origin = self.X, np.zeros(self.X.shape[1])
@@ -97,14 +97,16 @@ class WideRows:
 
     @cached_property
     def steps_cost(self) -> float:
-        """What an interior point method takes for one problem, in passes of visits to all rows; inf if never worth it."""
+        """What interior point steps to one problem take, in passes of visits to all rows; inf if others are faster."""
         n, d = self.X.shape
-        if n <= EXACT or n < LEAST[d > EXACT] * d or d > MOST_DENSE:
+        most, ratio = STEPS_BELOW[issparse(self.X)]
+        if not (max(EXACT, ROWS_FOR_STEPS[d > EXACT] * d) < n <= max(most, ratio * d) and d <= MOST_DENSE):
             return np.inf
-        lengths = np.diff(self.X.indptr).astype(np.float64) if issparse(self.X) else np.full(n, PANEL * d)
+        lengths = np.diff(self.X.indptr).astype(np.float64) if issparse(self.X) else np.full(n, BY_VECTORS * d)
         stored = float(lengths.sum())
         step = OUTER * float(lengths @ lengths) + FACTOR * d**3 + READ * stored + ROW * n
-        return STEPS * step / (stored + VISIT * n)
+        found = STEPS * step / (stored + VISIT * n)
+        return found if found < MOST_PASSES or not issparse(self.X) else np.inf
 
     def solve(
         self, problem: LinearProblem, settings: LinearNewton, n_jobs: int | None = None, start: Any = None
@@ -118,9 +120,9 @@ class WideRows:
         if self.one_by_one and cost > FEWEST_PASSES:
             found = self.descended(problem, settings, start, cost)
         missed = [k for k in range(problem.count) if not found or found[k].status is Status.INACCURATE]
-        if missed and cost < MOST_PASSES and (self.one_by_one or self.short):
+        if missed and cost < np.inf:
             some = problem if len(missed) == problem.count else problem.some(missed)
-            stepped = dict(zip(missed, self._native(_native.interior, some, within(settings, began)), strict=True))
+            stepped = dict(zip(missed, self.stepped(some, within(settings, began)), strict=True))
             found = [stepped.get(k) or found[k] for k in range(problem.count)]
         elif missed and self.few:
             before: Any = None if start is None else start[1].reshape(problem.count, -1)
@@ -139,6 +141,10 @@ class WideRows:
         gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
         given = {"gamma": gamma, "bias": bias, "passes": PASSES[not self.few], "patience": patience}
         return self._native(_native.descend, problem, settings, given)
+
+    def stepped(self, problem: LinearProblem, settings: LinearNewton) -> list[LinearSolution]:
+        """Take interior point steps; "inaccurate" if one of them fails."""
+        return self._native(_native.interior, problem, settings)
 
     def _native(
         self, solver: Any, problem: LinearProblem, settings: LinearNewton, given: dict[str, Any] | None = None
