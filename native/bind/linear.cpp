@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "linear/block_sums.hpp"
-#include "linear/linear_descent.hpp"
+#include "linear/linear_interior.hpp"
 #include "linear/row_check.hpp"
 #include "newton.hpp"
 #include "rows.hpp"
@@ -184,21 +184,22 @@ nb::tuple newton_on(nb::object sums, double sigma, std::optional<Vector> start, 
     return steps.result(steps.on(given, Watch({}, steps.seconds())));
 }
 
-// Coordinate descent on problems over the same rows, whose signs, weights and kinds follow one another: the points, the
-// multipliers, and for each problem how it ended, its relative gap and its epochs; "inaccurate" if the passes were not enough.
-nb::tuple descend_on(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector gamma,
-                     Vector bias, double tol, double passes, Index most_epochs, double seconds, nb::object report) {
+// Solves problems over the same rows, whose signs, weights and kinds follow one another: the points, the multipliers, and for each
+// problem how it ended, its relative gap and its steps, of which there may be `most`.
+template <class Work>
+nb::tuple solve_duals(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double tol, Index most,
+                      double seconds, const nb::object& report, Work&& work) {
     const HeldRows held = rows_of(data);
-    const Index rows = count_of(held.rows), count = static_cast<Index>(bias.shape(0));
+    const Index rows = count_of(held.rows), count = static_cast<Index>(weight.shape(0)) / rows;
     const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
     const Problem all = inputs.problem(count * rows);
-    require(count >= 1 && static_cast<Index>(gamma.shape(0)) == count * rows, "gamma must have an entry per row and problem");
+    require(count >= 1, "there must be a weight for each row");
     std::vector<Problem> problems;
     for (Index p = 0; p < count; ++p)
         problems.push_back({rows, all.sign + p * rows, all.weight + p * rows, all.kind + p * rows, all.losses});
     Status ended = Status::inaccurate;
     const std::vector<Descent> found = without_lock(report, seconds, [&](Watch& watch) {
-        auto at = descend(held.rows, problems, gamma.data(), bias.data(), {tol, passes, most_epochs}, watch);
+        auto at = work(held.rows, problems, watch);
         if (watch.expired()) ended = watch.status();
         return at;
     });
@@ -207,10 +208,28 @@ nb::tuple descend_on(const nb::dict& data, Signs sign, Vector weight, Kinds kind
     for (const Descent& each : found) {
         points.insert(points.end(), each.point.begin(), each.point.end());
         multipliers.insert(multipliers.end(), each.gamma.begin(), each.gamma.end());
-        const Status status = each.gap <= tol ? Status::converged : each.epochs >= most_epochs ? Status::iteration_limit : ended;
+        const Status status = each.gap <= tol ? Status::converged : each.epochs >= most ? Status::iteration_limit : ended;
         ends.append(nb::make_tuple(word(status), each.gap, each.epochs));
     }
     return nb::make_tuple(to_numpy(std::move(points)), to_numpy(std::move(multipliers)), ends);
+}
+
+// Coordinate descent, "inaccurate" if the passes were not enough, or after so many more than `patience` of them would be left.
+nb::tuple descend_on(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double tol, Index most,
+                     double seconds, nb::object report, Vector gamma, Vector bias, double passes, double patience) {
+    return solve_duals(data, sign, weight, kind, knots, slopes, tol, most, seconds, report,
+                       [&](const LinearRows& rows, const std::vector<Problem>& problems, Watch& watch) {
+        require(bias.shape(0) == problems.size() && gamma.shape(0) == weight.shape(0), "gamma must have an entry per row and problem");
+        return descend(rows, problems, gamma.data(), bias.data(), {tol, passes, most, patience}, watch);
+    });
+}
+
+nb::tuple interior_on(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double tol, Index most,
+                      double seconds, nb::object report) {
+    return solve_duals(data, sign, weight, kind, knots, slopes, tol, most, seconds, report,
+                       [&](const LinearRows& rows, const std::vector<Problem>& problems, Watch& watch) {
+        return interior(rows, problems, tol, most, watch);
+    });
 }
 
 // Sums of beta times rows, for several beta that follow one another, and their reach: row_check.hpp.
@@ -229,9 +248,11 @@ nb::tuple check_on(const nb::dict& data, Vector beta, Vector weight) {
 void bind_linear(nb::module_& m) {
     m.def("newton", newton_on, "sums"_a, "sigma"_a, "start"_a.noconvert().none(), "settings"_a);
     m.def("check_rows", check_on, "data"_a, "beta"_a.noconvert(), "weight"_a.noconvert());
+    m.def("interior", interior_on, "data"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
+          "slopes"_a.noconvert(), "tol"_a, "most"_a, "seconds"_a, "report"_a.none());
     m.def("descend", descend_on, "data"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
-          "slopes"_a.noconvert(), "gamma"_a.noconvert(), "bias"_a.noconvert(), "tol"_a, "passes"_a, "most_epochs"_a, "seconds"_a,
-          "report"_a.none());
+          "slopes"_a.noconvert(), "tol"_a, "most"_a, "seconds"_a, "report"_a.none(), "gamma"_a.noconvert(), "bias"_a.noconvert(),
+          "passes"_a, "patience"_a);
     nb::class_<Block>(m, "LinearBlock")
         .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int, const Block*>(), "data"_a, "sign"_a.noconvert(),
              "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a,

@@ -228,6 +228,9 @@ inline constexpr Index least_chunk = 1024, most_chunks = 256, most_sums = 1 << 2
 // rows of the Hessian that a thread sums at a time.
 inline constexpr Index panel_bytes = 512 * 1024, panels = 8, strip = 32;
 
+// Rows of a factor that are made before the rows below them learn of it.
+inline constexpr Index factor_rows = 16;
+
 // Chunks between two looks at the clock.
 inline constexpr Index chunks_between_looks = 64;
 

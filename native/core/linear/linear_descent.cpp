@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -67,8 +68,9 @@ template <class Row, int L> class Run {
             if (epochs_ == look) {
                 settle();
                 end(tol);
+                look = following(tol, settings.patience);
+                end(tol);
                 if (live_ == V{}) return std::move(found_);
-                look = following(tol);
                 for (int l = 0; l < L; ++l)
                     if (live_[l] != 0 && slow_[l] && epochs_ >= linear_policy::first_face[L > 1]) {
                         face(l);
@@ -96,10 +98,10 @@ template <class Row, int L> class Run {
     Index at(Index i, int k) const { return (i * pieces_ + k) * L; }
     const double* top(Index i) const { return edge_.data() + at(i, pieces_ - 1); }
 
-    // Keeps what the problems that reach `tol` have come to.
+    // Keeps what the problems that reach `tol`, or never will, have come to.
     void end(double tol) {
         for (int l = 0; l < std::ssize(found_); ++l) {
-            if (live_[l] == 0 || !(gap_[l] <= tol || tol == infinity)) continue;
+            if (live_[l] == 0 || !(gap_[l] <= tol || tol == infinity || hopeless_[l] == 2)) continue;
             live_[l] = 0, last_[l] = 0;
             Descent& found = found_[l];
             const double factor = factor_[l];
@@ -111,15 +113,17 @@ template <class Row, int L> class Run {
     }
 
     // The epoch where a straight line through the logarithms of the last two gaps meets the tolerance; the first of all problems.
-    Index following(double tol) {
+    Index following(double tol, double patience) {
         const Index soon = epochs_ + 2, late = epochs_ + 2 + epochs_ / 3;
         Index look = late;
+        const double live = std::accumulate(live_.begin(), live_.end(), 0.0);
+        const double longest = patience * live / (L > 1 ? linear_policy::pass_of_eight : 1);
         for (int l = 0; l < L; ++l) {
             if (live_[l] == 0) continue;
             const double gap = std::min(gap_[l], 1e100), rate = elementary::log(last_[l] / gap);
             const double steps = rate > 0 ? elementary::log(gap / tol) / rate * static_cast<double>(epochs_ - before_) : infinity;
             if (steps < static_cast<double>(late - epochs_)) look = std::min(look, std::max(soon, epochs_ + 1 + static_cast<Index>(steps)));
-            last_[l] = gap;
+            last_[l] = gap, hopeless_[l] = steps > longest ? hopeless_[l] + 1 : 0;
             slow_[l] = !(steps <= static_cast<double>(linear_policy::face_epochs[L > 1]));
         }
         before_ = epochs_;
@@ -267,6 +271,7 @@ template <class Row, int L> class Run {
     const DescentLanes& lanes_ = L == 1 ? current_lanes().descent_of_one : current_lanes().descent_of_eight;
     alignas(64) V bias_{}, excess_{}, stretch_{}, live_{}, counted_{};  // live_: 1 until a problem has ended
     std::array<bool, L> slow_{};                            // whether it would take many epochs more
+    std::array<int, L> hopeless_{};                         // looks in a row by which it would take too many
     V length_{}, gap_{}, factor_{}, last_{};                // |w|^2, the gap and the factor now, the last gap
 };
 

@@ -36,6 +36,7 @@ struct DescentSettings {
     double tol;
     double passes;      // over the entries of all rows, each counted as often as it is read
     Index most_epochs;  // besides twice as many epochs as passes, where rows rest
+    double patience;    // a problem ends where two looks in a row predict that more passes than these are left for each
 };
 
 // From multipliers `gamma` of all problems, one after another, and their biases; until all gaps are at most `tol`, or a limit.

@@ -51,6 +51,9 @@ inline constexpr int longest_nap = 15;
 inline constexpr Index first_look = 6;
 inline constexpr double epochs_per_pass = 2, most_stretch = 0.1;
 
+// A pass for eight problems over one for a single problem.
+inline constexpr double pass_of_eight = 2;
+
 // A row is visited again at once if its part of the duality gap is so many times the mean.
 inline constexpr double waking = 0.01;
 
@@ -62,6 +65,17 @@ inline constexpr Index first_face[] = {10, 30}, face_epochs[] = {6, 10};
 // leave their piece; least share of a step. 1,000 x 500: 10 ms with 100 and 1e-6, 7 with 40 and 1e-3.
 inline constexpr int face_turns = 40;
 inline constexpr double face_accuracy = 1e-3, leaving = 0.03, least_share = 0.01;
+
+// ---- Interior point method (linear_interior.cpp) ----
+
+// Share of the way to the nearest bound that a step takes; least step; and the gap over the tolerance from which it is computed
+// exactly.
+inline constexpr double inside = 0.99, least_step = 1e-6, near_gap = 2;
+// Corrections of a direction, unless it reaches so far; how much further each tries to reach, and must, together; and the products
+// over their aim that are left as they are. Steps for 12 tables with 0, 1, 2 and 3: 129, 106, 90, 88.
+inline constexpr int corrections = 2;
+inline constexpr double far = 0.95, further = 0.3, gained = 0.02, least_product = 0.1, most_product = 10;
+inline constexpr Index panel = 1 << 14;  // entries of dense rows that are summed at a time
 
 // ---- Certificate (row_check.cpp) ----
 

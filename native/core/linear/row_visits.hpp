@@ -34,6 +34,17 @@ template <int L, class Row> void times(const Row& X, Index i, const double* w, d
         const Index start = X.starts[i];
         return linear_lanes<Value<Row>>().eight_times(X.values + start, X.columns + start, entries(X, i), w, out);
     }
+    if constexpr (L == 1 && compressed<Row>) {
+        const auto* const value = X.values + X.starts[i];
+        const std::int32_t* const column = X.columns + X.starts[i];
+        const Index count = entries(X, i), whole = count / 4 * 4;
+        double sum[4] = {};
+        for (Index k = 0; k < whole; k += 4)
+            for (int part = 0; part < 4; ++part) sum[part] += static_cast<double>(value[k + part]) * w[column[k + part]];
+        for (Index k = whole; k < count; ++k) sum[0] += static_cast<double>(value[k]) * w[column[k]];
+        *out = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        return;
+    }
     constexpr int parts = L == 1 ? 4 : 2;
     double sum[parts][L] = {};
     const Index count = entries(X, i), whole = count / parts * parts;
@@ -52,6 +63,16 @@ template <int L, class Row> void add_to(const Row& X, Index i, const double* fac
     const Index count = entries(X, i);
     if constexpr (L == 8 && compressed<Row>)
         return linear_lanes<Value<Row>>().eight_add(X.values + X.starts[i], X.columns + X.starts[i], count, factor, w);
+    if constexpr (L == 1 && compressed<Row>) {
+        const auto* const value = X.values + X.starts[i];
+        const std::int32_t* const column = X.columns + X.starts[i];
+        const double by = *factor;
+        Index k = 0;
+        for (; k + 4 <= count; k += 4)
+            for (int part = 0; part < 4; ++part) w[column[k + part]] += by * static_cast<double>(value[k + part]);
+        for (; k < count; ++k) w[column[k]] += by * static_cast<double>(value[k]);
+        return;
+    }
     for (Index k = 0; k < count; ++k) {
         const auto [column, x] = entry(X, i, k);
         for (int l = 0; l < L; ++l) w[column * L + l] += factor[l] * x;

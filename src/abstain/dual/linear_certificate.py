@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,10 +75,12 @@ class LinearProblem(RowLosses):
 
     def one(self, k: int) -> LinearProblem:
         """Return the k-th of several problems."""
-        if self.count == 1:
-            return self  # with the kinds of its rows, which are known
+        return self.some([k])
+
+    def some(self, which: Sequence[int]) -> LinearProblem:
+        """Return some of several problems."""
         n = self.X.shape[0]
-        rows = slice(k * n, (k + 1) * n)
+        rows = np.concatenate([np.arange(k * n, (k + 1) * n) for k in which])
         return replace(self, sign=self.sign[rows], weight=self.weight[rows], loss=self.loss.take(rows))
 
     def machine(self, point: NDArray[np.float64]) -> Any:
