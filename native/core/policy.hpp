@@ -57,6 +57,14 @@ inline constexpr Index search_steps_on_all_rows = 2;
 inline constexpr std::size_t released_at_once = 64;
 inline constexpr double share_of_worst_violation = 0.5;
 
+// Rows that leave in one step before the factor follows it; columns of the inverse found together; rows whose removal from the
+// factor costs as much as a new one (m = 500 to 3100).
+inline constexpr std::size_t leave_at_once = 256;
+inline constexpr Index columns_at_once = 16, removals_worth_a_factor = 100;
+
+// Share of a pivot of the inverse below which rounding may show in what is left.
+inline constexpr double pivot_left = 1e-8;
+
 // A row depends on the others if they leave less than this share of its diagonal.
 inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
 
@@ -64,7 +72,7 @@ inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
 inline constexpr double mean_over_median = 1000;
 
 // Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
-inline constexpr Index rows_in_panel = 16;
+inline constexpr Index rows_in_panel = 32;
 
 // Changes of the active set after which it counts as stalled: limits against cycling, far above what the tests need.
 inline constexpr Index set_changes(Index n) { return 10 * n + 100; }
