@@ -226,17 +226,36 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     return result;
 }
 
+template <class T> Index Decomposition<T>::between() const {
+    return std::count_if(active_.begin(), active_.end(), [&](Index i) { return state_[i].code % 2 == 1; });
+}
+
 // Progress is slow if more rows lie between breakpoints than fit the working set: near the end, or where a block needs fewer
-// steps than it has rows, and the next round undoes them.
-template <class T> void Decomposition<T>::grow_where_slow() {
-    const double violation = highest_ - lowest_;
+// steps than it has rows, and the next round undoes them. Then the set grows.
+template <class T> void Decomposition<T>::note_progress() {
+    const double violation = highest_ - lowest_, rows = settings_.working_set;
+    const double steps = policy::cost_of_row_in_step * static_cast<double>(steps_) * sizeof(T) / sizeof(float);
+    spent_ += rows * (steps + policy::cost_of_row_in_step * static_cast<double>(active_.size()));
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
+        halving_ = rounds_ == 0 ? 0 : spent_ / std::log2(milestone_ / violation);
         milestone_ = violation;
         since_milestone_ = 0;
-    } else if (++since_milestone_ >= policy::rounds_to_halve && (violation < 1 || steps_ < settings_.working_set)) {
+        spent_ = 0;
+    } else if (++since_milestone_ >= policy::rounds_to_halve &&
+               (violation < 1 || steps_ < settings_.working_set || static_cast<double>(between()) > policy::blocks_between * rows)) {
         settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
         since_milestone_ = 0;
     }
+}
+
+template <class T> bool Decomposition<T>::too_slow() const {
+    if (!settings_.otherwise) return false;
+    const double to_come = std::max(spent_, halving_) * std::log2((highest_ - lowest_) / settings_.tol), middle = 0.5 * (highest_ + lowest_);
+    if (!(to_come > policy::margin_of_pair_steps * settings_.otherwise(between(), 0))) return false;
+    Index violators = 0;
+    for (std::size_t a = 0; a < active_.size(); ++a)
+        violators += state_[active_[a]].code % 2 == 0 && (up_[a] - sums_[a] > middle + settings_.tol || down_[a] - sums_[a] < middle - settings_.tol);
+    return to_come > policy::margin_of_pair_steps * settings_.otherwise(between(), violators);
 }
 
 template <class T> Outcome Decomposition<T>::run(const double* start) {
@@ -250,7 +269,8 @@ template <class T> Outcome Decomposition<T>::run(const double* start) {
         }
         if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
         if (watch_.expired()) return outcome(watch_.status());
-        grow_where_slow();
+        note_progress();
+        if (too_slow()) return outcome(Status::iteration_limit);
         if (rounds_ > 0) shrink();
         select();
         const double before = dual_;

@@ -6,6 +6,7 @@
 // (shrinking by compaction); before the end their F is updated and they are checked again.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "aligned.hpp"
@@ -22,6 +23,8 @@ struct Settings {
     Index max_iterations = 10'000'000;
     int working_set = policy::working_set;  // rows to begin with
     bool on_demand = false;                 // the working set is the whole problem, its kernel values are made row by row
+    // The cost of ending otherwise, with so many rows between breakpoints and so many violators on one (policy.hpp), or empty.
+    std::function<double(Index between, Index violators)> otherwise;
 };
 
 template <class T> class Decomposition {
@@ -42,7 +45,9 @@ template <class T> class Decomposition {
     bool improve();  // false: nothing moved
     typename PairSolver<T>::Result solve_block(const std::vector<Index>& rows, const double* diagonal, const double* F,
                                                std::vector<Coordinate>& state);
-    void grow_where_slow();
+    void note_progress();
+    bool too_slow() const;  // pair steps are likely to cost more than another way to the end
+    Index between() const;
     void shrink();
     void restore();  // all rows active again
     Outcome outcome(Status status);
@@ -72,6 +77,7 @@ template <class T> class Decomposition {
     double highest_ = 0, lowest_ = 0;   // max(up - F), min(down - F)
     double dual_ = 0;                   // objective
     double milestone_ = 0;              // violation that the next rounds are to halve
+    double spent_ = 0, halving_ = 0;    // cost of the rounds since then, and of the last halving
     int rounds_ = 0, since_milestone_ = 0;
     Index iterations_ = 0, steps_ = 0;  // of all rounds, and of the last one
 };

@@ -17,10 +17,16 @@ inline constexpr Index small_rows = 1000;
 
 // Beyond, the active set takes over where pair steps stall, if its predicted cost is at most that of the pair steps left
 // times 8: those would end without an answer. Costs are in multiplications, about 8 of them a nanosecond; with m rows between
-// breakpoints a change costs 2 m^2 for the factor, and m n kernel values for every eighth change, as full steps need F.
+// breakpoints a change costs m^2 for a column of the inverse, and m n kernel values for every 64th change, as full steps need F.
 inline constexpr double cost_of_pair_step = 8 * 8192;
-inline constexpr double cost_of_change(double m, double n, double value) { return 2 * m * m + m * n * value / 8; }
-inline constexpr double cost_of_factor(double m) { return m * m * m / 3; }
+inline constexpr double cost_of_change(double m, double n, double value) { return m * m + m * n * value / 64; }
+inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
+
+// It also takes over where its cost, times the first number, is below that of the pair steps that are still to come: what a row
+// costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
+// breakpoint is likely to cost two changes, and F in double of all rows is needed twice.
+inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.5;
+inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
 // to x1.2 at 1e-7 (n = 700 to 900).
@@ -127,8 +133,10 @@ inline constexpr Index steps_before_shrinking(Index rows) { return rows / 2; }
 // Values of the pieces that these kernel rows are stored in: 256 KB in single.
 inline constexpr Index values_in_piece = 1 << 16;
 
-// Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16.
+// Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16. It also grows where
+// the rows between breakpoints are so many times the block.
 inline constexpr int rounds_to_halve = 8;
+inline constexpr double blocks_between = 1.5;
 
 // Share of the violation left in a block when its pair steps stop: x1.02 to x1.08 at 0.03, x1.02 to x1.12 at 0.3.
 inline constexpr double violation_left_in_block = 0.1;
