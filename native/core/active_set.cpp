@@ -16,6 +16,7 @@ void ActiveSet::begin(const Outcome& outcome) {
     state_.resize(n);
     F_.assign(rounded_up(n), 0.0);
     pending_.assign(n, 0.0);
+    share_ = 1, offset_ = 0;
     released_.assign(n, 0);
     barred_.assign(n, 0);
     root_.resize(n);
@@ -50,6 +51,7 @@ void ActiveSet::add_pending_to_F() {
     change.reserve(pending_.size());
     for (Index i = 0; i < problem_.size; ++i) change.add(i, std::exchange(pending_[i], 0.0));
     if (!change.rows.empty()) kernel_.accumulate(change, F_.data());
+    share_ = 1, offset_ = 0;
 }
 
 void ActiveSet::recompute_F() {
@@ -120,41 +122,46 @@ std::vector<Index> ActiveSet::first_to_leave(const std::vector<double>& directio
     return first;
 }
 
-// True if T now solves its system; false if rows met a breakpoint on the way and left. What is left of the step goes on in the
-// inverse without them; the factor and F follow at the end.
+// True if T now solves its system; false if a row that met a breakpoint ended the step. Rows that meet one leave, and what is left
+// of the step goes on in the inverse without them; the factor follows at the end. The part r - b of the residuals that a step
+// removes is known, so F is left until a step is full.
 bool ActiveSet::full_step(Index limit) {
     if (inside_.empty()) return true;
     const std::size_t m = inside_.size();
     std::vector<double> delta(m), ones(m, 1.0), direction(m);
     double balance = -problem_.total;  // sum beta drifts from the total by rounding; the step corrects it
     for (const Coordinate& c : state_) balance += c.beta;
-    for (std::size_t t = 0; t < m; ++t) delta[t] = target(inside_[t]) - F_[inside_[t]];
+    for (std::size_t t = 0; t < m; ++t) delta[t] = residual(inside_[t]);
     factor_.solve(delta.data(), ones.data());
     Inverse inverse(factor_);
     std::vector<Index> gone;
-    while (true) {
+    bool full = false;
+    while (!full) {
         const double sum = std::accumulate(delta.begin(), delta.end(), 0.0), unit = std::accumulate(ones.begin(), ones.end(), 0.0);
         const double b = (sum + balance) / unit;
         for (std::size_t t = 0; t < m; ++t) direction[t] = delta[t] - b * ones[t];
         add_up_to(-balance, direction, ones);
         bias_ = b - constant_ * balance;  // K' delta = K delta - constant * balance
         const Hit hit = first_hit(inside_, direction, 1.0);
-        const bool last = hit.row < 0 || !dependent_.empty() || gone.size() + 1 == std::min(m, policy::leave_at_once) ||
-                          changes_ + 1 >= limit || watch_.expired();
+        full = hit.row < 0;
         const Index p = std::find(inside_.begin(), inside_.end(), hit.row) - inside_.begin();
+        const bool last = full || !dependent_.empty() || gone.size() + 1 == std::min(m, policy::leave_at_once) || changes_ + 1 >= limit;
         if (!last && !inverse.knows(p)) inverse.learn(first_to_leave(direction));
         move(inside_, direction, hit);
-        if (hit.row >= 0) gone.push_back(hit.row);
-        if (last || !inverse.remove(p)) break;
+        share_ *= 1 - hit.step;
+        offset_ += hit.step * (bias_ - offset_);
+        if (!full) gone.push_back(hit.row);
+        if (last || watch_.expired() || !inverse.remove(p)) break;
         for (std::size_t t = 0; t < m; ++t) delta[t] = (1 - hit.step) * delta[t] + hit.step * bias_ * ones[t];
         balance *= 1 - hit.step;
         for (auto* x : {&delta, &ones}) inverse.follow(*x);
         watch_.look();
     }
-    add_pending_to_F();
+    if (full || !dependent_.empty()) add_pending_to_F();  // rows that depended on those gone may enter T
     if (std::ssize(gone) > policy::removals_worth_a_factor) refactor(dependent_within_);
     else for (Index i : gone) leave(i);
-    return gone.empty();
+    if (inside_.empty()) add_pending_to_F();
+    return full;
 }
 
 // Moves a dependent row that is off its knot. False: all are on theirs.
@@ -251,15 +258,24 @@ void ActiveSet::leave_breakpoint(Index row, int direction) {
     enter({row});
 }
 
+// The largest violation of rows on a breakpoint, and of rows between them by more than rounding.
+std::pair<double, double> ActiveSet::violations() const {
+    double on = 0, between = 0;
+    for (Index i = 0; i < problem_.size; ++i)
+        if (state_[i].code % 2 == 0 && !barred_[i]) on = std::max({on, up(i) - F_[i] - bias_, bias_ - down(i) + F_[i]});
+    for (Index t : inside_)
+        if (const double off = std::abs(target(t) - F_[t] - bias_); off > rounding(t)) between = std::max(between, off);
+    return {on, between};
+}
+
 bool ActiveSet::finish(Index limit) {
     for (int refinements = 0, idle = 0; changes_ < limit && !watch_.expired() && idle <= policy::refinements;) {
         watch_.look();
         if (!full_step(limit)) continue;
         if (changes_ >= limit) break;
         if (slide_one()) continue;
-        const bool off = std::any_of(inside_.begin(), inside_.end(),
-                                     [&](Index t) { return std::abs(target(t) - F_[t] - bias_) > rounding(t); });
-        if (off && ++refinements <= policy::refinements) continue;
+        const auto [on, off] = violations();
+        if (off > policy::settled * on && ++refinements <= policy::refinements) continue;
         refinements = 0;
         const std::size_t between = inside_.size() + dependent_.size();
         if (!release()) return true;

@@ -12,6 +12,7 @@
 // moved along the direction that changes no score, until it or another row meets a breakpoint.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
@@ -84,6 +85,8 @@ class ActiveSet {
     bool slide_one();
     bool release();
     void add_pending_to_F();
+    double residual(Index t) const { return share_ * (target(t) - F_[t]) + offset_; }  // of a row of T, without the bias
+    std::pair<double, double> violations() const;
     void recompute_F();
     void estimate_rounding();
     double rounding(Index i) const { return rounding_of_knots_ + rounding_of_sums_ * root_[i]; }  // of F_i
@@ -102,7 +105,8 @@ class ActiveSet {
     double lambda_;  // of all knots
     std::vector<Coordinate> state_;
     Aligned<double> F_;
-    std::vector<double> pending_;   // changes of beta that are not in F yet
+    std::vector<double> pending_;   // changes of beta that are not in F yet; they leave share * r + offset of T's residuals r
+    double share_ = 1, offset_ = 0;
     std::vector<Index> inside_;     // T, in the factor's order
     std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;

@@ -21,7 +21,9 @@ std::uint64_t shuffled(Index i) {
 
 template <class T>
 Decomposition<T>::Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch)
-    : problem_(problem), kernel_(kernel), settings_(settings), watch_(watch), pairs_(problem, watch) {}
+    : problem_(problem), kernel_(kernel), settings_(settings), watch_(watch), pairs_(problem, watch) {
+    for (double t : problem.losses->slopes) knots_ = std::max(knots_, 2 * std::abs(t));
+}
 
 template <class T> void Decomposition<T>::refresh(std::size_t a) {
     const Index i = active_[a];
@@ -250,12 +252,17 @@ template <class T> void Decomposition<T>::note_progress() {
 
 template <class T> bool Decomposition<T>::too_slow() const {
     if (!settings_.otherwise) return false;
-    const double to_come = std::max(spent_, halving_) * std::log2((highest_ - lowest_) / settings_.tol), middle = 0.5 * (highest_ + lowest_);
-    if (!(to_come > policy::margin_of_pair_steps * settings_.otherwise(between(), 0))) return false;
-    Index violators = 0;
-    for (std::size_t a = 0; a < active_.size(); ++a)
-        violators += state_[active_[a]].code % 2 == 0 && (up_[a] - sums_[a] > middle + settings_.tol || down_[a] - sums_[a] < middle - settings_.tol);
-    return to_come > policy::margin_of_pair_steps * settings_.otherwise(between(), violators);
+    const double violation = highest_ - lowest_, middle = 0.5 * (highest_ + lowest_);
+    const double to_come = std::max(spent_, halving_) * std::log2(violation / settings_.tol) / policy::margin_of_pair_steps;
+    const double inside = static_cast<double>(between()), leaving = inside * std::min(1.0, violation / knots_);
+    if (!(to_come > settings_.otherwise(inside, leaving))) return false;
+    const auto violates = [&](std::size_t a) {
+        const bool off = up_[a] - sums_[a] > middle + settings_.tol || down_[a] - sums_[a] < middle - settings_.tol;
+        return off && state_[active_[a]].code % 2 == 0;
+    };
+    double entering = 0;
+    for (std::size_t a = 0; a < active_.size(); ++a) entering += violates(a);
+    return to_come > settings_.otherwise(inside, leaving + policy::changes_of_violator * entering);
 }
 
 template <class T> Outcome Decomposition<T>::run(const double* start) {

@@ -23,8 +23,8 @@ struct Settings {
     Index max_iterations = 10'000'000;
     int working_set = policy::working_set;  // rows to begin with
     bool on_demand = false;                 // the working set is the whole problem, its kernel values are made row by row
-    // The cost of ending otherwise, with so many rows between breakpoints and so many violators on one (policy.hpp), or empty.
-    std::function<double(Index between, Index violators)> otherwise;
+    // The cost of ending otherwise, with so many rows between breakpoints and so many changes to come (policy.hpp), or empty.
+    std::function<double(double between, double changes)> otherwise;
 };
 
 template <class T> class Decomposition {
@@ -76,6 +76,7 @@ template <class T> class Decomposition {
     std::optional<RowsOnDemand<T>> on_demand_;  // or those of the rows needed
     double highest_ = 0, lowest_ = 0;   // max(up - F), min(down - F)
     double dual_ = 0;                   // objective
+    double knots_ = 0;                  // how far apart they are at most: the violation at beta = 0
     double milestone_ = 0;              // violation that the next rounds are to halve
     double spent_ = 0, halving_ = 0;    // cost of the rounds since then, and of the last halving
     int rounds_ = 0, since_milestone_ = 0;

@@ -24,7 +24,8 @@ inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
 
 // It also takes over where its cost, times the first number, is below that of the pair steps that are still to come: what a row
 // costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
-// breakpoint is likely to cost two changes, and F in double of all rows is needed twice.
+// breakpoint is likely to cost two changes, one between them one if the violation is as large as the knots are apart, and F in
+// double of all rows is needed twice.
 inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.5;
 inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
@@ -188,6 +189,9 @@ inline constexpr Index cost_of_scattered_read = 10;
 
 // Repeated full steps while the rows between breakpoints are off their knots by more than rounding.
 inline constexpr int refinements = 3;
+
+// Share of the worst violation on a breakpoint below which they need not be repeated before more rows enter.
+inline constexpr double settled = 1e-3;
 
 // The error of F from rounding, for each row: knots lambda max |t| + sums root_i sum_j |beta_j| root_j. A smaller violation
 // means nothing.

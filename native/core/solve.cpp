@@ -200,9 +200,9 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
     if (options_.method == Method::automatic && !options_.one_of_many)
-        settings.otherwise = [&](Index between, Index violators) {
-            const ActiveSetCost cost = active_set_cost(between);
-            return cost.factor + policy::changes_of_violator * static_cast<double>(violators) * cost.change + policy::sums_in_double * cost.sums;
+        settings.otherwise = [&](double between, double changes) {
+            const ActiveSetCost cost = active_set_cost(static_cast<Index>(between));
+            return cost.factor + changes * cost.change + policy::sums_in_double * cost.sums;
         };
     const bool on_demand = options_.one_of_many && problem.size <= policy::rows_on_demand;
     const Settings first{options_.tol, policy::steps_on_demand * problem.size, static_cast<int>(policy::rows_on_demand), true};
