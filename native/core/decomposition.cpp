@@ -238,14 +238,15 @@ template <class T> void Decomposition<T>::note_progress() {
     const double violation = highest_ - lowest_, rows = settings_.working_set;
     const double steps = policy::cost_of_row_in_step * static_cast<double>(steps_) * sizeof(T) / sizeof(float);
     spent_ += rows * (steps + policy::cost_of_row_in_step * static_cast<double>(active_.size()));
+    if (violation > knots_) halving_ = spent_ = 0;  // the sets are far off: says nothing about the end
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
-        halving_ = rounds_ == 0 ? 0 : spent_ / std::log2(milestone_ / violation);
+        halving_ = spent_ > 0 ? spent_ / std::log2(milestone_ / violation) : 0;
         milestone_ = violation;
         since_milestone_ = 0;
         spent_ = 0;
     } else if (++since_milestone_ >= policy::rounds_to_halve &&
                (violation < 1 || steps_ < settings_.working_set || static_cast<double>(between()) > policy::blocks_between * rows)) {
-        settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
+        settings_.working_set = std::min(2 * settings_.working_set, settings_.largest_working_set);
         since_milestone_ = 0;
     }
 }

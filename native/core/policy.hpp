@@ -26,7 +26,7 @@ inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
 // costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
 // breakpoint is likely to cost two changes, one between them one if the violation is as large as the knots are apart, and F in
 // double of all rows is needed twice.
-inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.5;
+inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.2;
 inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
@@ -112,8 +112,9 @@ inline constexpr double rounding_share = 0.1;
 // 4000, C = 100); at 2048 x1.1 to x1.75.
 inline constexpr int working_set = 1024;
 
-// What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000).
-inline constexpr int largest_working_set = 4096;
+// What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000). Of one large
+// problem, to the second number where it fits half of the cache.
+inline constexpr int largest_working_set = 4096, largest_in_cache = 8192;
 
 // Rows up to which one of many problems begins with pair steps over all its rows, with kernel rows made when they are first
 // needed: 325 pairs of 1,230 rows (Letter, d = 16) take x0.3 of the time of blocks of 1024 rows, x0.55 of that of blocks of

@@ -199,6 +199,9 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
+    const double most = std::sqrt(options_.cache_bytes / (2 * sizeof(T)));
+    if (!options_.one_of_many)
+        settings.largest_working_set = static_cast<int>(std::clamp<double>(most, policy::largest_working_set, policy::largest_in_cache));
     if (options_.method == Method::automatic && !options_.one_of_many)
         settings.otherwise = [&](double between, double changes) {
             const ActiveSetCost cost = active_set_cost(static_cast<Index>(between));
