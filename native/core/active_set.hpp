@@ -12,6 +12,7 @@
 // moved along the direction that changes no score, until it or another row meets a breakpoint.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
@@ -79,11 +80,13 @@ class ActiveSet {
     void admit(const Index* rows, Index count, Aligned<double>& values, Index stride);
     void untie(Index row, int direction);
     void leave(Index i);
-    bool full_step();
+    bool full_step(Index limit);
+    std::vector<Index> first_to_leave(const std::vector<double>& direction) const;
     bool slide_one();
     bool release();
     void add_pending_to_F();
     double residual(Index t) const { return share_ * (target(t) - F_[t]) + offset_; }  // of a row of T, without the bias
+    std::pair<double, double> violations() const;
     void recompute_F();
     void estimate_rounding();
     double rounding(Index i) const { return rounding_of_knots_ + rounding_of_sums_ * root_[i]; }  // of F_i

@@ -36,12 +36,40 @@ bool Cholesky::append(const double* column, double diagonal, double tolerance) {
     return append(row.data(), size_ + 1, 1, tolerance)[0];
 }
 
+// L x = b in place for `count` vectors, which begin a stride apart: by tiles of their products with rows of L.
+void Cholesky::forward_all(double* vectors, Index stride, Index count) const {
+    const auto& lane = lanes<double>();
+    const Index tiled = count / dots_side * dots_side, whole = tiled > 0 ? size_ / dots_side * dots_side : 0;
+    double products[dots_side * dots_side];
+    for (Index i = 0; i < whole; i += dots_side)
+        for (Index p = 0; p < tiled; p += dots_side) {
+            lane.dots(vectors + p * stride, stride, row(i), stride_, i, products);
+            for (Index q = 0; q < dots_side * dots_side; ++q) {
+                double* x = vectors + (p + q / dots_side) * stride;
+                const Index k = i + q % dots_side;
+                double sum = products[q];
+                for (Index l = i; l < k; ++l) sum += row(k)[l] * x[l];
+                x[k] = (x[k] - sum) / row(k)[k];
+            }
+        }
+    for (Index p = 0; p < count; ++p) {
+        double* x = vectors + p * stride;
+        for (Index i = p < tiled ? whole : 0; i < size_; ++i) x[i] = (x[i] - lane.dot(row(i), x, i)) / row(i)[i];
+    }
+}
+
+void Cholesky::solve(double* vectors, Index stride, Index count) const {
+    forward_all(vectors, stride, count);
+    for (Index i = size_ - 1; i >= 0; --i)
+        for (double* x = vectors; x < vectors + count * stride; x += stride)
+            x[i] /= row(i)[i], lanes<double>().add(x, row(i), -x[i], i);
+}
+
 std::vector<bool> Cholesky::append(double* rows, Index stride, Index count, double tolerance) {
     const auto dot = lanes<double>().dot;
     const Index before = size_;
     reserve(size_ + count);
-    for (Index i = 0; i < before; ++i)
-        for (double* x = rows; x < rows + count * stride; x += stride) x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+    forward_all(rows, stride, count);
     std::vector<bool> taken(count);
     for (Index p = 0; p < count; ++p) {
         double* x = rows + p * stride;

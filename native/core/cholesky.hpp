@@ -23,11 +23,13 @@ class Cholesky {
 
     void solve(double* x) const;             // A x = b in place
     void solve(double* x, double* z) const;  // for two b, reading L once
+    void solve(double* vectors, Index stride, Index count) const;  // for many, which begin a stride apart
 
   private:
     double* row(Index i) { return values_.data() + i * stride_; }
     const double* row(Index i) const { return values_.data() + i * stride_; }
     void reserve(Index size);
+    void forward_all(double* vectors, Index stride, Index count) const;
     template <class... X> void forward(X*... x) const;   // L x = b in place, for each x
     template <class... X> void backward(X*... x) const;  // L' x = b
 

@@ -21,7 +21,9 @@ std::uint64_t shuffled(Index i) {
 
 template <class T>
 Decomposition<T>::Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch)
-    : problem_(problem), kernel_(kernel), settings_(settings), watch_(watch), pairs_(problem, watch) {}
+    : problem_(problem), kernel_(kernel), settings_(settings), watch_(watch), pairs_(problem, watch) {
+    for (double t : problem.losses->slopes) knots_ = std::max(knots_, 2 * std::abs(t));
+}
 
 template <class T> void Decomposition<T>::refresh(std::size_t a) {
     const Index i = active_[a];
@@ -226,17 +228,42 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     return result;
 }
 
+template <class T> Index Decomposition<T>::between() const {
+    return std::count_if(active_.begin(), active_.end(), [&](Index i) { return state_[i].code % 2 == 1; });
+}
+
 // Progress is slow if more rows lie between breakpoints than fit the working set: near the end, or where a block needs fewer
-// steps than it has rows, and the next round undoes them.
-template <class T> void Decomposition<T>::grow_where_slow() {
-    const double violation = highest_ - lowest_;
+// steps than it has rows, and the next round undoes them. Then the set grows.
+template <class T> void Decomposition<T>::note_progress() {
+    const double violation = highest_ - lowest_, rows = settings_.working_set;
+    const double steps = policy::cost_of_row_in_step * static_cast<double>(steps_) * sizeof(T) / sizeof(float);
+    spent_ += rows * (steps + policy::cost_of_row_in_step * static_cast<double>(active_.size()));
+    if (violation > knots_) halving_ = spent_ = 0;  // the sets are far off: says nothing about the end
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
+        halving_ = spent_ > 0 ? spent_ / std::log2(milestone_ / violation) : 0;
         milestone_ = violation;
         since_milestone_ = 0;
-    } else if (++since_milestone_ >= policy::rounds_to_halve && (violation < 1 || steps_ < settings_.working_set)) {
-        settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
+        spent_ = 0;
+    } else if (++since_milestone_ >= policy::rounds_to_halve &&
+               (violation < 1 || steps_ < settings_.working_set || static_cast<double>(between()) > policy::blocks_between * rows)) {
+        settings_.working_set = std::min(2 * settings_.working_set, settings_.largest_working_set);
         since_milestone_ = 0;
     }
+}
+
+template <class T> bool Decomposition<T>::too_slow() const {
+    if (!settings_.otherwise) return false;
+    const double violation = highest_ - lowest_, middle = 0.5 * (highest_ + lowest_);
+    const double to_come = std::max(spent_, halving_) * std::log2(violation / settings_.tol) / policy::margin_of_pair_steps;
+    const double inside = static_cast<double>(between()), leaving = inside * std::min(1.0, violation / knots_);
+    if (!(to_come > settings_.otherwise(inside, leaving))) return false;
+    const auto violates = [&](std::size_t a) {
+        const bool off = up_[a] - sums_[a] > middle + settings_.tol || down_[a] - sums_[a] < middle - settings_.tol;
+        return off && state_[active_[a]].code % 2 == 0;
+    };
+    double entering = 0;
+    for (std::size_t a = 0; a < active_.size(); ++a) entering += violates(a);
+    return to_come > settings_.otherwise(inside, leaving + policy::changes_of_violator * entering);
 }
 
 template <class T> Outcome Decomposition<T>::run(const double* start) {
@@ -250,7 +277,8 @@ template <class T> Outcome Decomposition<T>::run(const double* start) {
         }
         if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
         if (watch_.expired()) return outcome(watch_.status());
-        grow_where_slow();
+        note_progress();
+        if (too_slow()) return outcome(Status::iteration_limit);
         if (rounds_ > 0) shrink();
         select();
         const double before = dual_;

@@ -6,6 +6,7 @@
 // (shrinking by compaction); before the end their F is updated and they are checked again.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "aligned.hpp"
@@ -22,6 +23,9 @@ struct Settings {
     Index max_iterations = 10'000'000;
     int working_set = policy::working_set;  // rows to begin with
     bool on_demand = false;                 // the working set is the whole problem, its kernel values are made row by row
+    int largest_working_set = policy::largest_working_set;
+    // The cost of ending otherwise, with so many rows between breakpoints and so many changes to come (policy.hpp), or empty.
+    std::function<double(double between, double changes)> otherwise;
 };
 
 template <class T> class Decomposition {
@@ -42,7 +46,9 @@ template <class T> class Decomposition {
     bool improve();  // false: nothing moved
     typename PairSolver<T>::Result solve_block(const std::vector<Index>& rows, const double* diagonal, const double* F,
                                                std::vector<Coordinate>& state);
-    void grow_where_slow();
+    void note_progress();
+    bool too_slow() const;  // pair steps are likely to cost more than another way to the end
+    Index between() const;
     void shrink();
     void restore();  // all rows active again
     Outcome outcome(Status status);
@@ -71,7 +77,9 @@ template <class T> class Decomposition {
     std::optional<RowsOnDemand<T>> on_demand_;  // or those of the rows needed
     double highest_ = 0, lowest_ = 0;   // max(up - F), min(down - F)
     double dual_ = 0;                   // objective
+    double knots_ = 0;                  // how far apart they are at most: the violation at beta = 0
     double milestone_ = 0;              // violation that the next rounds are to halve
+    double spent_ = 0, halving_ = 0;    // cost of the rounds since then, and of the last halving
     int rounds_ = 0, since_milestone_ = 0;
     Index iterations_ = 0, steps_ = 0;  // of all rounds, and of the last one
 };

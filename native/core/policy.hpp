@@ -17,10 +17,17 @@ inline constexpr Index small_rows = 1000;
 
 // Beyond, the active set takes over where pair steps stall, if its predicted cost is at most that of the pair steps left
 // times 8: those would end without an answer. Costs are in multiplications, about 8 of them a nanosecond; with m rows between
-// breakpoints a change costs 2 m^2 for the factor, and m n kernel values for every eighth change, as full steps need F.
+// breakpoints a change costs m^2 for a column of the inverse, and m n kernel values for every 64th change, as full steps need F.
 inline constexpr double cost_of_pair_step = 8 * 8192;
-inline constexpr double cost_of_change(double m, double n, double value) { return 2 * m * m + m * n * value / 8; }
-inline constexpr double cost_of_factor(double m) { return m * m * m / 3; }
+inline constexpr double cost_of_change(double m, double n, double value) { return m * m + m * n * value / 64; }
+inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
+
+// It also takes over where its cost, times the first number, is below that of the pair steps that are still to come: what a row
+// costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
+// breakpoint is likely to cost two changes, one between them one if the violation is as large as the knots are apart, and F in
+// double of all rows is needed twice.
+inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.2;
+inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
 // to x1.2 at 1e-7 (n = 700 to 900).
@@ -57,6 +64,14 @@ inline constexpr Index search_steps_on_all_rows = 2;
 inline constexpr std::size_t released_at_once = 64;
 inline constexpr double share_of_worst_violation = 0.5;
 
+// Rows that leave in one step before the factor follows it; columns of the inverse found together; rows whose removal from the
+// factor costs as much as a new one (m = 500 to 3100).
+inline constexpr std::size_t leave_at_once = 256;
+inline constexpr Index columns_at_once = 16, removals_worth_a_factor = 100;
+
+// Share of a pivot of the inverse below which rounding may show in what is left.
+inline constexpr double pivot_left = 1e-8;
+
 // A row depends on the others if they leave less than this share of its diagonal.
 inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
 
@@ -64,7 +79,7 @@ inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
 inline constexpr double mean_over_median = 1000;
 
 // Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
-inline constexpr Index rows_in_panel = 16;
+inline constexpr Index rows_in_panel = 32;
 
 // Changes of the active set after which it counts as stalled: limits against cycling, far above what the tests need.
 inline constexpr Index set_changes(Index n) { return 10 * n + 100; }
@@ -97,8 +112,9 @@ inline constexpr double rounding_share = 0.1;
 // 4000, C = 100); at 2048 x1.1 to x1.75.
 inline constexpr int working_set = 1024;
 
-// What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000).
-inline constexpr int largest_working_set = 4096;
+// What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000). Of one large
+// problem, to the second number where it fits half of the cache.
+inline constexpr int largest_working_set = 4096, largest_in_cache = 8192;
 
 // Rows up to which one of many problems begins with pair steps over all its rows, with kernel rows made when they are first
 // needed: 325 pairs of 1,230 rows (Letter, d = 16) take x0.3 of the time of blocks of 1024 rows, x0.55 of that of blocks of
@@ -119,8 +135,10 @@ inline constexpr Index steps_before_shrinking(Index rows) { return rows / 2; }
 // Values of the pieces that these kernel rows are stored in: 256 KB in single.
 inline constexpr Index values_in_piece = 1 << 16;
 
-// Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16.
+// Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16. It also grows where
+// the rows between breakpoints are so many times the block.
 inline constexpr int rounds_to_halve = 8;
+inline constexpr double blocks_between = 1.5;
 
 // Share of the violation left in a block when its pair steps stop: x1.02 to x1.08 at 0.03, x1.02 to x1.12 at 0.3.
 inline constexpr double violation_left_in_block = 0.1;
@@ -172,6 +190,9 @@ inline constexpr Index cost_of_scattered_read = 10;
 
 // Repeated full steps while the rows between breakpoints are off their knots by more than rounding.
 inline constexpr int refinements = 3;
+
+// Share of the worst violation on a breakpoint below which they need not be repeated before more rows enter.
+inline constexpr double settled = 1e-3;
 
 // The error of F from rounding, for each row: knots lambda max |t| + sums root_i sum_j |beta_j| root_j. A smaller violation
 // means nothing.

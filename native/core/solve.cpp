@@ -111,11 +111,22 @@ void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index changes, Bu
     if (arrived.violation < outcome.violation) outcome = std::move(arrived);
 }
 
-// Changes of the active set that cost as much as the pair steps left are worth; 0 if fewer than it is likely to need, or if
-// the factor and the values that it is made of exceed the memory.
+// What the active set would cost with so many rows between breakpoints; infinite if its factor and the values that it is made of
+// exceed the memory.
+Fitter::ActiveSetCost Fitter::active_set_cost(Index between) const {
+    const auto* dense = std::get_if<DenseRows>(&source_.rows);
+    const double features = dense ? static_cast<double>(dense->features) : std::numeric_limits<double>::infinity();
+    const double rank = source_.spec.name == KernelName::linear ? features + 1 : std::numeric_limits<double>::infinity();
+    const double m = std::max(1.0, std::min(rank, static_cast<double>(between))), n = static_cast<double>(source_.size);
+    const double value = dense && !source_.fits<double>() ? 8 + features : 8;
+    const double memory = std::max(options_.cache_bytes, KernelSource::bytes<double>(policy::small_rows));
+    const bool fits = 2 * KernelSource::bytes<double>(between) <= memory;
+    return {fits ? policy::cost_of_factor(m) : std::numeric_limits<double>::infinity(), policy::cost_of_change(m, n, value), n * n * value};
+}
+
+// Changes of the active set that cost as much as the pair steps left are worth; 0 if fewer than it is likely to need.
 Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const {
-    constexpr Index unlimited = std::numeric_limits<Index>::max();
-    if (options_.method == Method::active_set || problem.size <= policy::small_rows) return unlimited;
+    if (options_.method == Method::active_set || problem.size <= policy::small_rows) return std::numeric_limits<Index>::max();
     Index between = 0, violating = 0;
     for (Index i = 0; i < problem.size; ++i) {
         const Code code = outcome.codes[i];
@@ -123,16 +134,8 @@ Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome,
         between += code % 2;
         violating += problem.up(i, code) - score > tol || score - problem.down(i, code) > tol;
     }
-    if (2 * KernelSource::bytes<double>(between) > std::max(options_.cache_bytes, KernelSource::bytes<double>(policy::small_rows)))
-        return 0;
-    const auto* dense = std::get_if<DenseRows>(&source_.rows);
-    const bool made = dense && !source_.fits<double>();
-    const double features = dense ? static_cast<double>(dense->features) : std::numeric_limits<double>::infinity();
-    const double rank = source_.spec.name == KernelName::linear ? features + 1 : std::numeric_limits<double>::infinity();
-    const double m = std::max(1.0, std::min(rank, static_cast<double>(between)));
-    const double change = policy::cost_of_change(m, static_cast<double>(problem.size), made ? 8 + features : 8);
-    const double worth = policy::cost_of_pair_step * static_cast<double>(budget.left());
-    const double changes = (worth - policy::cost_of_factor(m)) / change;
+    const ActiveSetCost cost = active_set_cost(between);
+    const double changes = (policy::cost_of_pair_step * static_cast<double>(budget.left()) - cost.factor) / cost.change;
     return changes < static_cast<double>(violating) ? 0 : static_cast<Index>(std::min(changes, 1e15));
 }
 
@@ -148,10 +151,10 @@ bool Fitter::few_move(const Problem& problem) const {
 
 // Pair steps until the sets are nearly right, then the linear system of the active set. Pair steps are slow on
 // ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
-Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
+Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget, bool continued) {
     const Index n = problem.size;
     const double nearly_right = options_.one_of_many ? policy::nearly_right_of_many : std::min(tol, policy::nearly_right);
-    const Settings sets{nearly_right, policy::steps_before_active_set * n};
+    const Settings sets{nearly_right, continued ? 0 : policy::steps_before_active_set * n};
     const bool to_the_end = options_.some_rows && n > policy::few_rows;
     Settings first = to_the_end ? Settings{tol, policy::steps_to_the_end * n} : sets;
     first.on_demand = few_move(problem);
@@ -195,7 +198,15 @@ Outcome Fitter::decompose_all_first(const Problem& problem, const double* start,
 template <class T> Outcome Fitter::fit_large(const Problem& problem, const double* start, Budget& budget) {
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
-    const Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
+    Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
+    const double most = std::sqrt(options_.cache_bytes / (2 * sizeof(T)));
+    if (!options_.one_of_many)
+        settings.largest_working_set = static_cast<int>(std::clamp<double>(most, policy::largest_working_set, policy::largest_in_cache));
+    if (options_.method == Method::automatic && !options_.one_of_many)
+        settings.otherwise = [&](double between, double changes) {
+            const ActiveSetCost cost = active_set_cost(static_cast<Index>(between));
+            return cost.factor + changes * cost.change + policy::sums_in_double * cost.sums;
+        };
     const bool on_demand = options_.one_of_many && problem.size <= policy::rows_on_demand;
     const Settings first{options_.tol, policy::steps_on_demand * problem.size, static_cast<int>(policy::rows_on_demand), true};
     Outcome outcome = on_demand ? decompose_all_first<T>(problem, start, first, settings, budget)
@@ -219,7 +230,7 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
         std::get<std::unique_ptr<KernelMatrix<double>>>(kernels_).reset();
     }
     exact_kernel();
-    if (options_.method == Method::automatic) return solve_exactly(problem, from, options_.tol, budget);
+    if (options_.method == Method::automatic) return solve_exactly(problem, from, options_.tol, budget, from != start);
     return decompose<double>(problem, from, {options_.tol, budget.left()}, budget);
 }
 

@@ -40,7 +40,12 @@ class Fitter {
     KernelMatrix<double>& exact_kernel();
     template <class T> Outcome decompose(const Problem& problem, const double* start, Settings settings, Budget& budget);
     bool few_move(const Problem& problem) const;
-    Outcome solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget);
+    // continued: the start is what pair steps reached.
+    Outcome solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget, bool continued = false);
+    struct ActiveSetCost {
+        double factor, change, sums;
+    };
+    ActiveSetCost active_set_cost(Index between) const;
     Index affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const;
     void walk_up(const Problem& problem, Outcome& outcome, Index changes, Budget& budget);
     template <class T>

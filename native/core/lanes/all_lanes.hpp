@@ -17,7 +17,7 @@ namespace abstain {
 namespace {
 
 template <class T> constexpr Lanes<T> lanes_of() {
-    return {accumulate<T>, values<T>, row<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
+    return {accumulate<T>, values<T>, row<T>, combine<T>, step<T>, partner<T>, dot<T>, dots<T>, add<T>};
 }
 template <class T> constexpr LinearLanes<T> linear_lanes_of() { return {rows_times<T>, rows_sum<T>, eight_times<T>, eight_add<T>}; }
 constexpr LaneSet all_lanes(const char* name) {

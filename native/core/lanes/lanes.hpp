@@ -12,6 +12,7 @@ namespace abstain {
 
 template <class T> inline constexpr int block_rows = 256 / static_cast<int>(sizeof(T));
 inline constexpr int support_tile = 4;
+inline constexpr int dots_side = 4;
 
 // How a kernel value is made of features that were scaled beforehand (dense_kernel.cpp); formulas.hpp has the formulas.
 template <class T> struct Shape {
@@ -48,6 +49,8 @@ template <class T> struct Lanes {
     // Where v^2 / (Kii + diagonal - 2 Ki) is largest for v = best - (down - F) > 0, and the smallest (down - F).
     Falling<T> (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best);
     T (*dot)(const T* a, const T* b, long size);         // a.b
+    // out[r * dots_side + s] = a_r.b_s for so many rows a_r and b_s, which begin a stride apart.
+    void (*dots)(const T* a, long a_stride, const T* b, long b_stride, long size, T* out);
     void (*add)(T* a, const T* b, T factor, long size);  // a += factor b
 };
 

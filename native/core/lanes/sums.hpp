@@ -124,6 +124,31 @@ template <class T> T dot(const T* a, const T* b, long size) {
     return sum;
 }
 
+// Each vector that is read serves several products, and every product has sums of its own, which need not wait for each other.
+template <class T> void dots(const T* a, long a_stride, const T* b, long b_stride, long size, T* out) {
+    constexpr int W = width<T>, L = sum_lanes<T>, N = sum_vectors<T>, side = N == 1 ? 4 : N == 2 ? 2 : 1;
+    for (int r = 0; r < dots_side; r += side)
+        for (int s = 0; s < dots_side; s += side) {
+            Vec<T> sums[side][side][N];
+            for (int i = 0; i < side * side * N; ++i) (&sums[0][0][0])[i] = Vec<T>{};
+            long t = 0;
+            for (; t + L <= size; t += L)
+                for (int n = 0; n < N; ++n) {
+                    Vec<T> x[side], y[side];
+                    for (int i = 0; i < side; ++i) x[i] = load<T>(a + (r + i) * a_stride + t + n * W);
+                    for (int j = 0; j < side; ++j) y[j] = load<T>(b + (s + j) * b_stride + t + n * W);
+                    for (int i = 0; i < side; ++i)
+                        for (int j = 0; j < side; ++j) sums[i][j][n] += x[i] * y[j];
+                }
+            for (int i = 0; i < side; ++i)
+                for (int j = 0; j < side; ++j) {
+                    T sum = total_of<T>(sums[i][j]);
+                    for (long k = t; k < size; ++k) sum += a[(r + i) * a_stride + k] * b[(s + j) * b_stride + k];
+                    out[(r + i) * dots_side + s + j] = sum;
+                }
+        }
+}
+
 template <class T> void add(T* a, const T* b, T factor, long size) {
     for (long t = 0; t < size; ++t) a[t] += factor * b[t];
 }
