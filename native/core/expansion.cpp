@@ -94,8 +94,6 @@ std::vector<Run> runs_of(std::span<const Index> rows) {
     return runs;
 }
 
-namespace {
-
 void expand_part(const ScaledRows<double>& scaled, std::span<const Index> rows, const double* coef, double* out, Watch& watch) {
     constexpr Index B = block_rows<double>;
     const Index d = scaled.shape.features;
@@ -131,8 +129,6 @@ void expand_part(const GramRows& K, std::span<const Index> rows, const double* c
         }
     }
 }
-
-}  // namespace
 
 void expand_parts(const KernelSpec& spec, const PartedRows& X, const Parts& parts, const double* coef, double* out,
                   ThreadPool& pool, Watch& watch) {
