@@ -33,7 +33,7 @@ from abstain.solvers.native import SMO, certify_parts, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 WHOLE = 1000  # rows of a pair, on average, up to which all kernel values are computed first
-FEATURES, CHEAP = 40, 200  # the same for fewer features: 3,000 x 8 in 10 classes takes 1.5 times as long at 1,000
+FEATURES, CHEAP = 40, 600  # the same for fewer features: 2,500 x 8 in 5 classes takes 1.4 times as long at 1,000
 SHOWN = 50_000  # of one call if its progress is shown between calls
 
 

@@ -204,17 +204,21 @@ def same_sums(parts: Parts, beta: NDArray[np.float64], F: NDArray[np.float64]) -
     """Whether sums of the longest part, whose values were made for it, are those by the kernel's own values."""
     longest = int(np.argmax(np.diff(parts.starts)))
     own = slice(parts.starts[longest], parts.starts[longest + 1])
-    X, beta = parts.whole.X[parts.rows[own]], beta[own]
-    checked, values = _some_values(parts.whole.kernel, X)
-    room = SAME * float(np.abs(values).max() * np.abs(beta).sum())
-    return bool((np.abs(values @ beta - F[own][checked]) <= room).all())
+    rows, coef, X = parts.rows[own], beta[own], parts.whole.X
+    checked, support = _spread(len(rows)), np.flatnonzero(coef)
+    values = _as_predicted(parts.whole.kernel, X[rows[checked]], X[rows[support]])
+    room = SAME * float(np.abs(values).max(initial=0.0) * np.abs(coef).sum())
+    return bool((np.abs(values @ coef[support] - F[own][checked]) <= room).all())
 
 
-def _some_values(kernel: Kernel, X: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
-    """Return some rows and their kernel values with all, computed as for predictions."""
-    checked = sorted({at * (len(X) - 1) // (COMPARED - 1) for at in range(COMPARED)})
+def _spread(n: int) -> list[int]:
+    return sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
+
+
+def _as_predicted(kernel: Kernel, some: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return kernel values as they are computed for predictions."""
     with one_blas_thread() if COMPARED * X.size > ALONE else nullcontext():
-        return checked, kernel(X[checked], X)
+        return kernel(some, X)
 
 
 def sharing(solver: Any, posed: Posed) -> Posed:
@@ -228,6 +232,7 @@ def sharing(solver: Any, posed: Posed) -> Posed:
     if not (few and posed.as_posed and not issparse(X) and can_share_values(solver, posed)):
         return posed
     gram = gram_values(kernel, X, solver.n_jobs)[:, :n]
-    checked, own = _some_values(kernel, X)
+    checked = _spread(n)
+    own = _as_predicted(kernel, X[checked], X)
     same = (np.abs(gram[checked] - own) <= SAME * float(np.abs(own).max())).all()
     return replace(posed, gram=np.ascontiguousarray(gram)) if same else posed
