@@ -6,6 +6,7 @@
 #include "bias.hpp"
 #include "crew.hpp"
 #include "part_values.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
@@ -40,8 +41,13 @@ Rows rows_of(const GramRows& K, std::span<const Index> which, Aligned<double>& v
 
 }  // namespace
 
-PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& X, const Parts& parts,
+PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& given, const Parts& parts,
                         const Options& options, bool values_first, ThreadPool& pool, Watch& watch) {
+    const auto* few = std::get_if<DenseRows>(&given);
+    Aligned<double> matrix;  // of rows so few that all values stay in the processor's cache
+    if (few && values_first && KernelSource::bytes<double>(few->rows) <= policy::values_in_cache)
+        matrix = whole_matrix<double>(spec, *few, pool, watch);
+    const PartedRows X = matrix.empty() ? given : GramRows{matrix.data(), few->rows, whole_stride(few->rows)};
     const std::size_t count = parts.count();
     PartAnswers answers{std::vector<double>(problem.size), std::vector<double>(problem.size), std::vector<Index>(count),
                         std::vector<Status>(count, Status::time_limit)};
