@@ -106,9 +106,12 @@ def cache(n_rows):
 def read(monkeypatch):
     """How each call of the solver got kernel values: made first, given, or neither."""
     found, solve = [], SMO.solve_parts
-    monkeypatch.setattr(
-        SMO, "solve_parts", lambda self, parts: found.append((parts.values_first, parts.gram is not None)) or solve(self, parts)
-    )
+
+    def watched(self, parts):
+        found.append((parts.values_first, parts.gram is not None))
+        return solve(self, parts)
+
+    monkeypatch.setattr(SMO, "solve_parts", watched)
     return found
 
 

@@ -50,7 +50,12 @@ class Parts(RowLosses):
 
     @classmethod
     def of(
-        cls, whole: DualProblem, rows: NDArray[np.int64], starts: NDArray[np.int64], sign: NDArray[np.int8], **values: Any
+        cls,
+        whole: DualProblem,
+        rows: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        sign: NDArray[np.int8],
+        **values: Any,
     ) -> Parts:
         """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):

@@ -53,7 +53,7 @@ class PartSolutions:
     Attributes
     ----------
     beta, expansion : float64 array
-        The coefficients of the rows of all parts, and the sums of each part's expansion at its rows, computed from them.
+        The coefficients of the rows of all parts, and the sums of each part's expansion at its rows.
     status : list of Status
         How the solver ended, for each part.
     iterations : int64 array

@@ -234,9 +234,7 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
 
 
-def native_task(
-    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
-) -> dict[str, Any]:
+def native_task(sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]) -> dict[str, Any]:
     """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
     knots, slopes = loss.tables()
     return {
