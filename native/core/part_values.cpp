@@ -8,8 +8,10 @@
 namespace abstain {
 
 PartValues::PartValues(const KernelSpec& spec, const DenseRows& X, const Parts& parts, ThreadPool& pool, Watch& watch)
-    : parts_(parts), scaled_(spec, X), piece_from_(X.rows + 1, -1) {
-    cut();
+    : parts_(parts) {
+    const ScaledRows<double> scaled(spec, X);
+    shape_ = scaled.shape;
+    cut(X.rows);
     struct Columns {
         Piece* piece;
         Index block;
@@ -18,8 +20,8 @@ PartValues::PartValues(const KernelSpec& spec, const DenseRows& X, const Parts& 
     for (Piece& piece : pieces_) {
         std::vector<Index> rows(piece.count);
         for (Index a = 0; a < piece.count; ++a) rows[a] = piece.first + a;
-        scaled_.pack(rows, block_rows<double>, block_rows<double>, piece.columns);
-        scaled_.pack_support(rows, piece.support);
+        scaled.pack(rows, block_rows<double>, block_rows<double>, piece.columns);
+        scaled.pack_support(rows, piece.support);
         piece.own.resize(piece.count * whole_stride(piece.count));
         for (Index block = 0; block * block_rows<double> < piece.count; ++block) work.push_back({&piece, block});
     }
@@ -29,7 +31,8 @@ PartValues::PartValues(const KernelSpec& spec, const DenseRows& X, const Parts& 
 }
 
 // At the ends of all runs of all parts.
-void PartValues::cut() {
+void PartValues::cut(Index rows) {
+    piece_from_.assign(rows + 1, -1);
     std::vector<char> ends(piece_from_.size(), 0), held(piece_from_.size(), 0);
     for (Index part = 0; part < parts_.count(); ++part)
         for (const Run& run : runs_of(parts_.of(part))) {
@@ -49,13 +52,13 @@ void PartValues::cut() {
 // A block of columns, down to the diagonal, and the lines that are the same columns.
 void PartValues::make(Piece& piece, Index block) const {
     constexpr Index B = block_rows<double>;
-    const Index stride = whole_stride(piece.count), d = scaled_.shape.features;
+    const Index stride = whole_stride(piece.count), d = shape_.features;
     const Index first = block * B, last = std::min(piece.count, first + B);
     const int tiles = static_cast<int>((last + support_tile - 1) / support_tile);
     Aligned<double> spare(stride);
     std::vector<double*> to(tiles * support_tile, spare.data());
     for (Index a = 0; a < last; ++a) to[a] = piece.own.data() + a * stride;
-    lanes<double>().values(scaled_.shape, piece.columns.values.data() + first * d, piece.columns.half.data() + first,
+    lanes<double>().values(shape_, piece.columns.values.data() + first * d, piece.columns.half.data() + first,
                            piece.support.values.data(), piece.support.half.data(), tiles, to.data(), first);
     mirror_block(piece.own.data(), stride, 0, first, first, last);
     if (last == piece.count)
@@ -65,12 +68,12 @@ void PartValues::make(Piece& piece, Index block) const {
 // The values of some rows with others, into the lines of the former; those of the last block go on behind the last column.
 void PartValues::between(const Piece& rows, const Piece& columns, double* out, Index stride) const {
     constexpr Index B = block_rows<double>;
-    const Index d = scaled_.shape.features;
+    const Index d = shape_.features;
     Aligned<double> spare(rounded_up(columns.count, B));
     std::vector<double*> to(rows.support.tiles() * support_tile, spare.data());
     for (Index a = 0; a < rows.count; ++a) to[a] = out + a * stride;
     for (Index b = 0; b * B < columns.count; ++b)
-        lanes<double>().values(scaled_.shape, columns.columns.values.data() + b * B * d, columns.columns.half.data() + b * B,
+        lanes<double>().values(shape_, columns.columns.values.data() + b * B * d, columns.columns.half.data() + b * B,
                                rows.support.values.data(), rows.support.half.data(), rows.support.tiles(), to.data(), b * B);
 }
 

@@ -23,12 +23,12 @@ class PartValues {
         Aligned<double> own;  // the values within, with lines of whole_stride(count)
     };
 
-    void cut();
+    void cut(Index rows);
     void make(Piece& piece, Index block) const;
     void between(const Piece& rows, const Piece& columns, double* out, Index stride) const;
 
     const Parts parts_;
-    ScaledRows<double> scaled_;
+    Shape<double> shape_;
     std::vector<Piece> pieces_;
     std::vector<Index> piece_from_;  // the piece that begins at a row; -1 elsewhere
 };

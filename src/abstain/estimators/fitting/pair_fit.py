@@ -162,8 +162,8 @@ class _ByClass:
 def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:
     """Whether to compute all kernel values before the pairs, of these numbers of rows, are solved.
 
-    Of a long pair the solver makes single rows when it first needs them; values of few dense features are made as fast
-    as they are read from memory.
+    Of a long pair the solver makes single rows when it first needs them, in single precision; of few dense features
+    that is faster from shorter pairs on.
     """
     dense = shared.as_posed and not issparse(shared.problem.X)
     most = CHEAP if dense and shared.problem.X.shape[1] < FEATURES else WHOLE

@@ -201,14 +201,13 @@ def part_values(
 
 
 def same_sums(parts: Parts, beta: NDArray[np.float64], F: NDArray[np.float64]) -> bool:
-    """Whether sums of the longest part, whose values were made for it, are those by the kernel's own values."""
-    longest = int(np.argmax(np.diff(parts.starts)))
-    own = slice(parts.starts[longest], parts.starts[longest + 1])
-    rows, coef, X = parts.rows[own], beta[own], parts.whole.X
+    """Whether sums of the first part, whose values were made for it, are those by the kernel's own values."""
+    first = parts.starts[1]
+    rows, coef, X = parts.rows[:first], beta[:first], parts.whole.X
     checked, support = _spread(len(rows)), np.flatnonzero(coef)
     values = _as_predicted(parts.whole.kernel, X[rows[checked]], X[rows[support]])
     room = SAME * float(np.abs(values).max(initial=0.0) * np.abs(coef).sum())
-    return bool((np.abs(values @ coef[support] - F[own][checked]) <= room).all())
+    return bool((np.abs(values @ coef[support] - F[checked]) <= room).all())
 
 
 def _spread(n: int) -> list[int]:
