@@ -59,7 +59,7 @@ void PartValues::make(Piece& piece, Index block) const {
     std::vector<double*> to(tiles * support_tile, spare.data());
     for (Index a = 0; a < last; ++a) to[a] = piece.own.data() + a * stride;
     lanes<double>().values(shape_, piece.columns.values.data() + first * d, piece.columns.half.data() + first,
-                           piece.support.values.data(), piece.support.half.data(), tiles, to.data(), first);
+                           piece.support.values.data(), piece.support.half.data(), tiles, to.data(), first, last - first);
     mirror_block(piece.own.data(), stride, 0, first, first, last);
     if (last == piece.count)
         for (Index a = 0; a < last; ++a) std::fill(to[a] + last, to[a] + stride, 0.0);
@@ -74,7 +74,8 @@ void PartValues::between(const Piece& rows, const Piece& columns, double* out, I
     for (Index a = 0; a < rows.count; ++a) to[a] = out + a * stride;
     for (Index b = 0; b * B < columns.count; ++b)
         lanes<double>().values(shape_, columns.columns.values.data() + b * B * d, columns.columns.half.data() + b * B,
-                               rows.support.values.data(), rows.support.half.data(), rows.support.tiles(), to.data(), b * B);
+                               rows.support.values.data(), rows.support.half.data(), rows.support.tiles(), to.data(), b * B,
+                               std::min(B, columns.count - b * B));
 }
 
 GramRows PartValues::of(Index part, Aligned<double>& memory) const {

@@ -39,15 +39,9 @@ Rows rows_of(const GramRows& K, std::span<const Index> which, Aligned<double>& v
     return GramRows{values.data(), size, stride};
 }
 
-}  // namespace
-
-PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& given, const Parts& parts,
-                        const Options& options, bool values_first, ThreadPool& pool, Watch& watch) {
-    const auto* few = std::get_if<DenseRows>(&given);
-    Aligned<double> matrix;  // of rows so few that all values stay in the processor's cache
-    if (few && values_first && KernelSource::bytes<double>(few->rows) <= policy::values_in_cache)
-        matrix = whole_matrix<double>(spec, *few, pool, watch);
-    const PartedRows X = matrix.empty() ? given : GramRows{matrix.data(), few->rows, whole_stride(few->rows)};
+// The kernel values are given, or made for each part if `values_first`; else the solver makes its own.
+PartAnswers solve_each(const Problem& problem, const KernelSpec& spec, const PartedRows& X, const Parts& parts,
+                       const Options& options, bool values_first, ThreadPool& pool, Watch& watch) {
     const std::size_t count = parts.count();
     PartAnswers answers{std::vector<double>(problem.size), std::vector<double>(problem.size), std::vector<Index>(count),
                         std::vector<Status>(count, Status::time_limit)};
@@ -90,6 +84,20 @@ PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const Pa
     for (const std::exception_ptr& failure : failures)
         if (failure) std::rethrow_exception(failure);
     return answers;
+}
+
+}  // namespace
+
+// All values at once where they are so few that they stay in the processor's cache.
+PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const PartedRows& given, const Parts& parts,
+                        const Options& options, bool values_first, ThreadPool& pool, Watch& watch) {
+    const auto* few = std::get_if<DenseRows>(&given);
+    if (!values_first || !few || KernelSource::bytes<double>(few->rows) > policy::values_in_cache)
+        return solve_each(problem, spec, given, parts, options, values_first, pool, watch);
+    const std::vector<Index> all = all_rows(few->rows), ends{0, few->rows};
+    const PartValues matrix(spec, *few, {all, ends}, pool, watch);
+    Aligned<double> unused;
+    return solve_each(problem, spec, matrix.of(0, unused), parts, options, false, pool, watch);
 }
 
 std::vector<double> best_biases(const Problem& problem, const Parts& parts, const double* expansion) {
