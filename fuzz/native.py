@@ -80,7 +80,7 @@ def run(data: bytes, native: Any = None) -> bool:
         from abstain import _native as native
     choices = Choices(data)
     calls = _solve, _solve_many, _path, _expand, _objective, _primal, _dual, _inner
-    call = choices.one_of(*calls, _block, _solve_parts, _expand_parts, _best_biases)
+    call = choices.one_of(*calls, _block, _solve_parts, _expand_parts, _best_biases, _certify_parts)
     with np.errstate(all="ignore"):
         name, arguments = call(choices)
         arguments = {key: choices.spoilt(value) for key, value in arguments.items()}
@@ -266,6 +266,7 @@ def _solve_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
     if choices.below(32) == 31:  # parts of 1,000 rows and more have a way of their own
         parts, total = {"rows": np.arange(1100) % n, "starts": np.array([0, 1100])}, 1100
     given = {**_parted(choices, n, d), **parts, **_kernel(choices), "gamma": _gamma(choices)}
+    given["values_first"] = bool(choices.below(2))
     return "solve_parts", {**given, **_task(choices, total), **_limits(choices)}
 
 
@@ -279,6 +280,13 @@ def _expand_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
 def _best_biases(choices: Choices) -> tuple[str, dict[str, Any]]:
     parts, total = _parts(choices, 1)
     return "best_biases", {"starts": parts["starts"], **_task(choices, total), "expansion": choices.numbers(total)}
+
+
+def _certify_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
+    parts, total = _parts(choices, 1)
+    sums = {name: choices.numbers(total) for name in ("beta", "expansion")}
+    bounds = {name: choices.one_of(*VALUES) for name in ("root", "exponent")}
+    return "certify_parts", {"starts": parts["starts"], **_task(choices, total), **sums, **bounds}
 
 
 def _embedded(choices: Choices) -> tuple[dict[str, Any], int]:

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "part_certificate.hpp"
 #include "problems.hpp"
 #include "solve_parts.hpp"
 
@@ -54,7 +55,7 @@ void bind_parts(nb::module_& m) {
         [](std::optional<Matrix> X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int64_t, 1> rows,
            View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes,
            const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
-           nb::object report, std::optional<Matrix> gram) {
+           nb::object report, std::optional<Matrix> gram, bool values_first) {
             const PartedRows data = parted_rows(X, gram);
             const OwnParts own(rows, starts, row_count(data));
             const Parts parts = own.view();
@@ -64,16 +65,17 @@ void bind_parts(nb::module_& m) {
             const Options options = options_of(method, tol, max_iter, cache_size);
             PartAnswers answers = without_lock(report, seconds, [&](Watch& watch) {
                 ThreadPool pool(threads);
-                return solve_parts(problem, spec, data, parts, options, pool, watch);
+                return solve_parts(problem, spec, data, parts, options, values_first, pool, watch);
             });
             nb::list status;
             for (const Status s : answers.status) status.append(word(s));
-            return nb::make_tuple(to_numpy(std::move(answers.beta)), status, to_numpy(std::move(answers.iterations)));
+            return nb::make_tuple(to_numpy(std::move(answers.beta)), to_numpy(std::move(answers.expansion)), status,
+                                  to_numpy(std::move(answers.iterations)));
         },
         "X"_a.none().noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(), "starts"_a.noconvert(),
         "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
         "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none(),
-        "gram"_a.none().noconvert() = nb::none());
+        "gram"_a.none().noconvert() = nb::none(), "values_first"_a = false);
 
     m.def(
         "expand_parts",
@@ -105,6 +107,30 @@ void bind_parts(nb::module_& m) {
             }), data.rows, whole_stride(data.rows));
         },
         "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
+
+    m.def(
+        "certify_parts",  // a line for each number of the certificates: bias, primal, dual, gap, relative_gap, violation, hidden, feasible
+        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector beta,
+           Vector expansion, double root, double exponent) {
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
+            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
+            require(beta.shape(0) == sign.shape(0) && expansion.shape(0) == sign.shape(0),
+                    "beta and expansion must have as many entries as sign");
+            const OwnParts own(starts, problem.size);
+            const Index count = own.view().count();
+            Aligned<double> lines(8 * count);
+            for (Index p = 0; p < count; ++p) {
+                const Index first = own.starts[p];
+                const PartCertificate one = certify(part_of(problem, own.view(), p), beta.data() + first,
+                                                    expansion.data() + first, {root, exponent});
+                const double numbers[] = {one.bias,         one.primal,    one.dual,   one.gap,
+                                          one.relative_gap, one.violation, one.hidden, static_cast<double>(one.feasible)};
+                for (Index k = 0; k < 8; ++k) lines[k * count + p] = numbers[k];
+            }
+            return to_numpy(std::move(lines), 8, count);
+        },
+        "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
+        "slopes"_a.noconvert(), "beta"_a.noconvert(), "expansion"_a.noconvert(), "root"_a, "exponent"_a);
 
     m.def(
         "best_biases",

@@ -149,7 +149,7 @@ void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>
         const int tiles =
             half == Half::upper ? std::min(support_.tiles(), static_cast<int>((b + 1) * B / support_tile)) : support_.tiles();
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
-                          support_.half.data(), tiles, to.data(), b * B);
+                          support_.half.data(), tiles, to.data(), b * B, B);
     });
 }
 

@@ -77,10 +77,10 @@ void kernel_values(const KernelSpec& spec, const DenseRows& X, const DenseRows& 
             std::vector<double*> to;
             for (Index s = 0; s < rows.tiles() * support_tile; ++s) to.push_back(made.data() + s * B);
             for (Index b = 0; b * B < Y.rows; ++b) {
+                const Index width = std::min(B, Y.rows - b * B);
                 lanes<double>().values(scaled.shape, columns.values.data() + b * B * d, columns.half.data() + b * B,
-                                       rows.values.data(), rows.half.data(), rows.tiles(), to.data(), 0);
-                for (Index i = 0; i < count; ++i)
-                    std::copy_n(to[i], std::min(B, Y.rows - b * B), out + (from + i) * Y.rows + b * B);
+                                       rows.values.data(), rows.half.data(), rows.tiles(), to.data(), 0, width);
+                for (Index i = 0; i < count; ++i) std::copy_n(to[i], width, out + (from + i) * Y.rows + b * B);
             }
         });
 }
@@ -93,8 +93,6 @@ std::vector<Run> runs_of(std::span<const Index> rows) {
     }
     return runs;
 }
-
-namespace {
 
 void expand_part(const ScaledRows<double>& scaled, std::span<const Index> rows, const double* coef, double* out, Watch& watch) {
     constexpr Index B = block_rows<double>;
@@ -131,8 +129,6 @@ void expand_part(const GramRows& K, std::span<const Index> rows, const double* c
         }
     }
 }
-
-}  // namespace
 
 void expand_parts(const KernelSpec& spec, const PartedRows& X, const Parts& parts, const double* coef, double* out,
                   ThreadPool& pool, Watch& watch) {

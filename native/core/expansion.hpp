@@ -25,6 +25,9 @@ struct Parts {
     std::span<const Index> of(Index part) const { return rows.subspan(starts[part], starts[part + 1] - starts[part]); }
 };
 using PartedRows = std::variant<DenseRows, GramRows>;
+template <class T> class ScaledRows;
+void expand_part(const ScaledRows<double>& scaled, std::span<const Index> rows, const double* coef, double* out, Watch& watch);
+void expand_part(const GramRows& K, std::span<const Index> rows, const double* coef, double* out, Watch& watch);
 void expand_parts(const KernelSpec& spec, const PartedRows& X, const Parts& parts, const double* coef, double* out,
                   ThreadPool& pool, Watch& watch);
 

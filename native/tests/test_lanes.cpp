@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstring>
@@ -70,7 +71,14 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     const Shape<T> shape{name_of(form), by_difference, features, coef0, degree};
     std::vector<T*> rows;
     for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
-    lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
+    lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0, B);
+    for (const long count : {1, 5, 8, 17, B - 1}) {  // fewer rows have the same values
+        Aligned<T> fewer(out.size(), T(-7));
+        std::vector<T*> to;
+        for (int i = 0; i < support; ++i) to.push_back(fewer.data() + i * B);
+        lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, to.data(), 0, count);
+        for (int i = 0; i < support; ++i) assert(std::equal(to[i], to[i] + count, rows[i]));
+    }
     std::vector<double> sums(B, 1.0);
     lane.accumulate(shape, block.data(), half.data(), packed.data(), packed_half.data(), coef.data(), tiles, sums.data());
     for (int r = 0; r < B; ++r) {
@@ -94,7 +102,7 @@ template <class T> void check_far(const Lanes<T>& lane) {
         out(B * support_tile);
     T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
     for (KernelName name : {KernelName::rbf, KernelName::laplacian}) {
-        lane.values({name, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
+        lane.values({name, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0, B);
         for (T value : out) assert(value >= 0 && value < T(1e-30));
     }
 }

@@ -42,11 +42,11 @@ struct Case {
     Parts parts() const { return {rows, starts}; }
     Problem problem() const { return {std::ssize(rows), sign.data(), weight.data(), kind.data(), &losses, 0}; }
     PartAnswers solve(int threads, Watch& watch, Index most = 10'000'000) const { return solve(data(), threads, watch, most); }
-    PartAnswers solve(const PartedRows& given, int threads, Watch& watch, Index most = 10'000'000) const {
+    PartAnswers solve(const PartedRows& given, int threads, Watch& watch, Index most = 10'000'000, bool values_first = false) const {
         ThreadPool pool(threads);
         Options options;
         options.max_iterations = most;
-        return solve_parts(problem(), spec, given, parts(), options, pool, watch);
+        return solve_parts(problem(), spec, given, parts(), options, values_first, pool, watch);
     }
 };
 
@@ -70,19 +70,24 @@ double violation(const Case& c, const PartAnswers& found, Index p, const std::ve
     return highest - lowest;
 }
 
-// From rows, or from all their kernel values.
-void test_optima_and_sums(bool from_values) {
+// From rows, from all their kernel values, or from those of each part, made first.
+enum class From { rows, values, rows_with_values_first };
+void test_optima_and_sums(From from) {
     for (const double C : {1.0, 100.0}) {
         const Case c(C);
         Watch watch;
         ThreadPool pool(1);
         const Aligned<double> values = whole_matrix<double>(c.spec, c.data(), pool, watch);
         const GramRows gram{values.data(), c.n, whole_stride(c.n)};
-        const PartedRows given = from_values ? PartedRows(gram) : PartedRows(c.data());
-        const PartAnswers found = c.solve(given, 1, watch);
-        assert(c.solve(given, 3, watch).beta == found.beta);
+        const PartedRows given = from == From::values ? PartedRows(gram) : PartedRows(c.data());
+        const bool first = from == From::rows_with_values_first;
+        const PartAnswers found = c.solve(given, 1, watch, 10'000'000, first);
+        const PartAnswers again = c.solve(given, 3, watch, 10'000'000, first);
+        assert(again.beta == found.beta && again.expansion == found.expansion);
         std::vector<double> F(c.rows.size());
         expand_parts(c.spec, given, c.parts(), found.beta.data(), F.data(), pool, watch);
+        for (std::size_t a = 0; a < F.size(); ++a) assert(std::abs(F[a] - found.expansion[a]) < 1e-11 * C);
+        F = found.expansion;
         for (Index p = 0; p < 3; ++p) {
             assert(found.status[p] == Status::converged && found.iterations[p] > 0);
             for (Index a = c.starts[p]; a < c.starts[p + 1]; a += 97) {
@@ -148,8 +153,9 @@ void test_limits() {
 }  // namespace
 
 int main() {
-    test_optima_and_sums(false);
-    test_optima_and_sums(true);
+    test_optima_and_sums(From::rows);
+    test_optima_and_sums(From::values);
+    test_optima_and_sums(From::rows_with_values_first);
     test_threads_give_the_same_bits();
     test_limits();
     std::puts("ok");

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -13,6 +15,7 @@ from abstain.estimators.fitting import pair_fit, posing
 from abstain.estimators.fitting.kernel_fit import posed_tasks
 from abstain.estimators.fitting.training import Training
 from abstain.machines.kernel_machine import class_pairs, gram_values, kernel_bytes
+from abstain.solvers.native import SMO
 
 
 @pytest.fixture(scope="module")
@@ -99,16 +102,29 @@ def cache(n_rows):
     return kernel_bytes(n_rows) / 1e6
 
 
+@pytest.fixture
+def read(monkeypatch):
+    """How each call of the solver got kernel values: made first, given, or neither."""
+    found, solve = [], SMO.solve_parts
+
+    def watched(self, parts):
+        found.append((parts.values_first, parts.gram is not None))
+        return solve(self, parts)
+
+    monkeypatch.setattr(SMO, "solve_parts", watched)
+    return found
+
+
 @pytest.mark.parametrize("costs", [None, Costs(reject=0.3)])
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
-def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkeypatch):
+def test_shared_kernel_values_have_the_machines_of_each_alone(small, costs, layout, read):
     X, y = layout(small[0]), small[1]
-    made = []
-    monkeypatch.setattr(posing, "gram_values", lambda *given: made.append(given) or gram_values(*given))
-    shared = RejectSVC(costs, tol=1e-6, cache_size=cache(240)).fit(X, y)
-    assert len(made) == 1
-    apart = RejectSVC(costs, tol=1e-6, cache_size=0.99 * cache(240)).fit(X, y)  # the matrix would be too large
-    assert len(made) == 1
+    dense = layout is np.asarray
+    least = sum(map(cache, np.bincount(y))) if dense and costs is None else cache(240)
+    shared = RejectSVC(costs, tol=1e-6, cache_size=1.001 * least).fit(X, y)
+    assert read == [(dense, not dense)]
+    apart = RejectSVC(costs, tol=1e-6, cache_size=0.999 * least).fit(X, y)  # the values would be too many
+    assert all(how == (False, False) for how in read[1:])
     np.testing.assert_allclose(shared.decision_function(X), apart.decision_function(X), atol=1e-4)
     for one, other in zip(shared.proofs_, apart.proofs_, strict=True):
         assert one.status == other.status == "optimal"
@@ -120,17 +136,23 @@ def test_one_kernel_matrix_has_the_machines_of_many(small, costs, layout, monkey
 
 
 @pytest.mark.parametrize("costs", [None, Costs(reject=0.3)])
-def test_wrong_kernel_values_are_not_used(small, costs, monkeypatch):
+def test_sums_of_wrong_kernel_values_prove_nothing(small, costs, monkeypatch):
     X, y = small
-    right = RejectSVC(costs).fit(X, y)
-    monkeypatch.setattr(posing, "gram_values", lambda *given: 1.001 * gram_values(*given))
+    right, solve = RejectSVC(costs).fit(X, y), SMO.solve_parts
+
+    def spoilt(self, parts):
+        answers = solve(self, parts)
+        return replace(answers, expansion=1.001 * answers.expansion)
+
+    monkeypatch.setattr(SMO, "solve_parts", spoilt)
     found = RejectSVC(costs).fit(X, y)
-    assert found.status_ == "optimal"
+    for one, other in zip(found.proofs_, right.proofs_, strict=True):
+        assert one.status == "optimal"
+        assert one.objective == pytest.approx(other.objective, rel=1e-3)
     np.testing.assert_allclose(found.decision_function(X), right.decision_function(X), atol=1e-2)
-    monkeypatch.setattr(posing, "SAME", 1.0)  # control: they would be
-    wrong = RejectSVC(costs, C=100).fit(X, y)
-    apart = RejectSVC(costs, C=100, cache_size=0.1).fit(X, y)
-    assert np.abs(wrong.decision_function(X) - apart.decision_function(X)).max() > 1e-4
+    monkeypatch.setattr(posing, "SAME", 1.0)  # control: they would be believed
+    believed = [proof.objective for proof in RejectSVC(costs, tol=10.0).fit(X, y).proofs_]
+    assert max(abs(a - b.objective) / b.objective for a, b in zip(believed, right.proofs_, strict=True)) > 1e-4
 
 
 def test_each_class_is_optimal_by_its_own_problem(small, monkeypatch):

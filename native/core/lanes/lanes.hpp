@@ -37,9 +37,9 @@ template <class T> struct Lanes {
     // sums[row] += sum_s coef_s k(x_row, s) over one block of rows; partial sums of 64 terms in T, the rest in double.
     void (*accumulate)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half, const T* coef,
                        int tiles, double* sums);
-    // out[s][first + row] = k(x_row, s) over one block of rows.
+    // out[s][first + row] = k(x_row, s) over the first `count` rows of a block, and perhaps some that follow them in it.
     void (*values)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half, int tiles,
-                   T* const* out, long first);
+                   T* const* out, long first, long count);
     // out[row] = k(x_row, s) over one block of rows, for one support vector whose features are contiguous.
     void (*row)(const Shape<T>&, const T* block, const T* half, const T* support, T support_half, T* out);
     // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.

@@ -54,16 +54,24 @@ void accumulate_by(const Shape<T>& shape, const T* block, const T* half, const T
     }
 }
 
+template <class T, class F, int V>
+void values_beside(const Shape<T>& shape, const T* block, const T* half, const T* support,
+                                                 const T* support_half, int tiles, T* const* out, long first) {
+    for (int i = 0; i < tiles; ++i) {
+        const long s0 = static_cast<long>(i) * support_tile;
+        tile<T, F, V>(shape, block, half, support + s0 * shape.features, support_half + s0,
+                      [&](int s, int v, Vec<T> value) { store<T>(out[s0 + s] + first + v * width<T>, value); });
+    }
+}
+
 template <class T, class F>
 void values_by(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
-               T* const* out, long first) {
+               T* const* out, long first, long count) {
     constexpr int V = tile_vectors;
-    for (int row = 0; row < block_rows<T>; row += V * width<T>)
-        for (int i = 0; i < tiles; ++i) {
-            const long s0 = static_cast<long>(i) * support_tile;
-            tile<T, F, V>(shape, block + row, half + row, support + s0 * shape.features, support_half + s0,
-                          [&](int s, int v, Vec<T> value) { store<T>(out[s0 + s] + first + row + v * width<T>, value); });
-        }
+    for (long row = 0; row < count; row += V * width<T>) {
+        const auto go = count - row <= width<T> ? values_beside<T, F, 1> : values_beside<T, F, V>;
+        go(shape, block + row, half + row, support, support_half, tiles, out, first + row);
+    }
 }
 
 // Four vectors at a time, so that a sum need not wait for the one before.
@@ -83,8 +91,8 @@ void accumulate(const Shape<T>& shape, const T* block, const T* half, const T* s
 
 template <class T>
 void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
-            T* const* out, long first) {
-    with_formula(shape, [&]<class F>(F) { values_by<T, F>(shape, block, half, support, support_half, tiles, out, first); });
+            T* const* out, long first, long count) {
+    with_formula(shape, [&]<class F>(F) { values_by<T, F>(shape, block, half, support, support_half, tiles, out, first, count); });
 }
 
 template <class T> void row(const Shape<T>& shape, const T* block, const T* half, const T* support, T support_half, T* out) {

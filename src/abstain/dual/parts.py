@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes, rounding_bound
+from abstain.dual.certificate import Certificate
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import LossTable, MarginLoss, in_sequence
 
@@ -35,6 +34,8 @@ class Parts(RowLosses):
         The weight of each of the rows.
     gram : float64 array or None
         All kernel values between the rows of `whole`, which solver and certificate read; perhaps with longer rows.
+    values_first : bool
+        Whether all kernel values between the rows of a part are computed before it is solved, for both to read.
     """
 
     whole: DualProblem
@@ -44,6 +45,7 @@ class Parts(RowLosses):
     loss: MarginLoss | LossTable
     weight: NDArray[np.float64]
     gram: NDArray[np.float64] | None = None
+    values_first: bool = False
 
     @classmethod
     def of(
@@ -52,32 +54,24 @@ class Parts(RowLosses):
         rows: NDArray[np.int64],
         starts: NDArray[np.int64],
         sign: NDArray[np.int8],
-        gram: NDArray[np.float64] | None = None,
+        **values: Any,
     ) -> Parts:
         """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
             raise TypeError("rows with losses of their own cannot be divided into parts; pass one loss for each class.")
-        return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows], gram)
+        return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows], **values)
 
     @classmethod
-    def of_all(cls, problems: Sequence[DualProblem], gram: NDArray[np.float64] | None = None) -> Parts:
+    def of_all(cls, problems: Sequence[DualProblem], **values: Any) -> Parts:
         """Return problems over the same rows, with as many knots each, as parts that have all rows."""
         first, count = problems[0], len(problems)
         losses = in_sequence([problem.loss for problem in problems], [problem.sign for problem in problems])
         sign, weight = (np.concatenate([getattr(one, name) for one in problems]) for name in ("sign", "weight"))
         rows, starts = np.tile(np.arange(first.n), count), first.n * np.arange(count + 1)
-        return cls(first, rows, starts, sign, losses, weight, gram)
+        return cls(first, rows, starts, sign, losses, weight, **values)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-    def some(self, first: int, last: int) -> Parts:
-        """Return the parts from `first` to before `last`."""
-        ends = self.starts[first : last + 1]
-        rows = slice(ends[0], ends[-1])
-        sign, weight = self.sign[rows], self.weight[rows]
-        loss = self.loss.take(rows)
-        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=sign, loss=loss, weight=weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,40 +80,29 @@ class PartCertificates:
 
     Attributes
     ----------
+    bias : ndarray of float64
+        The bias with the least primal.
     primal, dual, gap, relative_gap, violation : ndarray of float64
         As in `Certificate`.
-    feasible : ndarray of bool
-        Whether the coefficients are inside their boxes and sum to 0, up to rounding.
     hidden : ndarray of float64
         An upper bound on what rounding in float64 may hide of the gap, as a share of the primal.
+    feasible : ndarray of bool
+        Whether the coefficients are inside their boxes and sum to 0, up to rounding.
     """
 
+    bias: NDArray[np.float64]
     primal: NDArray[np.float64]
     dual: NDArray[np.float64]
     gap: NDArray[np.float64]
     relative_gap: NDArray[np.float64]
     violation: NDArray[np.float64]
-    feasible: NDArray[np.bool_]
     hidden: NDArray[np.float64]
+    feasible: NDArray[np.bool_]
 
     def certificates(self) -> list[Certificate]:
         """Return the certificate of each part."""
         numbers = (self.primal, self.dual, self.gap, self.relative_gap, self.violation)
         return [Certificate(*one) for one in zip(*(number.tolist() for number in numbers), strict=True)]
-
-
-def certify_parts(
-    parts: Parts, beta: NDArray[np.float64], bias: NDArray[np.float64], F: NDArray[np.float64]
-) -> PartCertificates:
-    """Certify the coefficients and biases of all parts by their sums F; `certify` has the formulas."""
-    largest = [float(np.max(of)) for of in magnitudes(parts.whole)]
-    if len(parts.rows) <= _ROWS:
-        return PartCertificates(*_certified(parts, beta, bias, F, largest))
-    found = []
-    for first, last in runs(np.diff(parts.starts), _ROWS):
-        rows = slice(parts.starts[first], parts.starts[last])
-        found.append(_certified(parts.some(first, last), beta[rows], bias[first:last], F[rows], largest))
-    return PartCertificates(*(np.concatenate(of) for of in zip(*found, strict=True)))
 
 
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:
@@ -129,36 +112,3 @@ def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[
         return [(0, len(ends))]
     cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(ends)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
-
-
-_ROWS = 32_768  # rows certified at a time: their arrays fit the processor's cache
-
-
-def _certified(
-    parts: Parts, beta: NDArray[np.float64], bias: NDArray[np.float64], F: NDArray[np.float64], largest: list[float]
-) -> tuple[NDArray[Any], ...]:
-    starts = parts.starts[:-1]
-
-    def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.add.reduceat(values, starts))
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        f = F + np.repeat(bias, np.diff(parts.starts))
-        losses, duals, g = parts.losses(f), parts.dual_values(beta), parts.sign * beta
-        half_norm, excess = 0.5 * total(beta * F), total(beta)
-        primal, dual = half_norm + total(losses), total(duals) - half_norm
-        gap = total(np.abs(losses + beta * f - duals)) + np.abs(bias * excess)
-        relative = gap / np.maximum(np.abs(primal), sys.float_info.min)
-        relative[~np.isfinite(relative)] = sys.float_info.max
-        up, down = parts.gains(beta, F)
-        top = parts.breakpoint(parts.loss.n_knots)
-        outside = np.maximum(np.maximum.reduceat(np.maximum(-g, g - top), starts), 0.0)
-        infeasible = np.maximum(outside, np.abs(excess)) / np.maximum(
-            np.maximum.reduceat(top, starts), sys.float_info.min
-        )
-        pairs = np.maximum.reduceat(up, starts) - np.minimum.reduceat(down, starts)
-        feasible = (outside == 0.0) & (np.abs(excess) <= 0.5 * UNBALANCED * total(g))
-        size, reach = np.abs(beta), top + np.abs(beta)
-        lengths = (np.sqrt(total(beta * beta)), total(size), np.sqrt(total(reach * reach)))
-        hidden = rounding_bound(largest, *lengths, parts.loss) / np.maximum(np.abs(primal), sys.float_info.min)
-    return primal, dual, gap, relative, np.maximum(pairs, infeasible), feasible, hidden

@@ -52,8 +52,8 @@ class PartSolutions:
 
     Attributes
     ----------
-    beta : float64 array
-        The coefficients of the rows of all parts.
+    beta, expansion : float64 array
+        The coefficients of the rows of all parts, and the sums of each part's expansion at its rows.
     status : list of Status
         How the solver ended, for each part.
     iterations : int64 array
@@ -61,6 +61,7 @@ class PartSolutions:
     """
 
     beta: NDArray[np.float64]
+    expansion: NDArray[np.float64]
     status: list[Status]
     iterations: NDArray[np.int64]
 

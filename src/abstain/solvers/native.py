@@ -14,8 +14,9 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.parts import Parts
-from abstain.dual.problem import DualProblem, RowLosses
+from abstain.dual.certificate import magnitudes
+from abstain.dual.parts import PartCertificates, Parts
+from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
 from abstain.losses.margin_loss import LossTable, MarginLoss
@@ -128,7 +129,7 @@ class Solver(ABC):
         The rows are dense, with a kernel that the core has, or all their kernel values are given.
         """
         kernel = parts.whole.kernel
-        beta, status, iterations = _native.solve_parts(
+        beta, expansion, status, iterations = _native.solve_parts(
             X=np.require(parts.whole.X, np.float64, ["C", "A"]) if parts.gram is None else None,
             gram=parts.gram,
             kernel=kernel.name,
@@ -139,10 +140,11 @@ class Solver(ABC):
             starts=parts.starts,
             **native_task(parts.sign, parts.loss, parts.weight),
             report=self.progress,
+            values_first=parts.values_first,
             **self._settings,
         )
         named = {word: Status(word) for word in set(status)}
-        return PartSolutions(beta, [named[word] for word in status], iterations)
+        return PartSolutions(beta, expansion, [named[word] for word in status], iterations)
 
 
 @dataclass(frozen=True)
@@ -198,20 +200,20 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight. The
     certificate holds for any bias.
     """
-    return float(_biases(problem, np.array([0, problem.n]), expansion, problem.total)[0])
-
-
-def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what `best_bias` returns for each part at these sums."""
-    return _biases(parts, parts.starts, expansion, 0.0)
-
-
-def _biases(
-    of: RowLosses, starts: NDArray[np.int64], expansion: NDArray[np.float64], total: float
-) -> NDArray[np.float64]:
-    rows = native_task(of.sign, of.loss, of.weight)
+    task = native_task(problem.sign, problem.loss, problem.weight)
     expansion = np.require(expansion, np.float64, ["C", "A"])
-    return _native.best_biases(starts=starts, **rows, expansion=expansion, total=float(total))
+    ends = np.array([0, problem.n])
+    return float(_native.best_biases(starts=ends, **task, expansion=expansion, total=float(problem.total))[0])
+
+
+def certify_parts(parts: Parts, beta: NDArray[np.float64], expansion: NDArray[np.float64]) -> PartCertificates:
+    """Certify the coefficients of all parts by their sums alone, with the best biases; `certify` has the formulas."""
+    root, exponent = (float(np.max(of)) for of in magnitudes(parts.whole))
+    task = native_task(parts.sign, parts.loss, parts.weight)
+    *numbers, feasible = _native.certify_parts(
+        starts=parts.starts, **task, beta=beta, expansion=expansion, root=root, exponent=exponent
+    )
+    return PartCertificates(*numbers, feasible=feasible == 1.0)
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
@@ -231,9 +233,7 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
 
 
-def native_task(
-    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
-) -> dict[str, Any]:
+def native_task(sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]) -> dict[str, Any]:
     """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
     knots, slopes = loss.tables()
     return {

@@ -214,7 +214,6 @@ class ExpansionMixin(FittedMixin):
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
         return read_only(np.atleast_2d(linear.weights))
 
-
     machine_ = fitted[KernelMachine | LinearMachine]("machine", "What scores rows.")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import threads
-from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
+from abstain.dual.parts import PartCertificates, Parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import (
     NEGLIGIBLE,
@@ -25,15 +25,15 @@ from abstain.dual.proof import (
     Status,
     certified_gap,
 )
-from abstain.estimators.fitting.posing import Posed, can_share_values, shared_values
+from abstain.estimators.fitting.posing import Posed, can_share_values, part_values, same_sums
 from abstain.estimators.fitting.solving import SCORED, FittedMachine, solved
-from abstain.machines.kernel_machine import class_pairs, expand_parts
+from abstain.machines.kernel_machine import class_pairs
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.native import SMO, part_biases, within
+from abstain.solvers.native import SMO, certify_parts, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 WHOLE = 1000  # rows of a pair, on average, up to which all kernel values are computed first
-FEATURES, CHEAP = 40, 200  # the same for fewer features: 3,000 x 8 in 10 classes takes 1.5 times as long at 1,000
+FEATURES, CHEAP = 40, 600  # the same for fewer features: 2,500 x 8 in 5 classes takes 1.4 times as long at 1,000
 SHOWN = 50_000  # of one call if its progress is shown between calls
 
 
@@ -88,13 +88,13 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
         small = [p for p, length in enumerate(lengths) if length <= SCORED]
         whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
         shares = _worth_sharing(shared, [lengths[p] for p in small])
-        gram = shared_values(solver, shared, classes.order) if shares else None
-        if gram is None and (issparse(whole.X) or not shared.as_posed):
+        values = part_values(solver, shared, held, classes.order) if shares else None
+        if values is None and (issparse(whole.X) or not shared.as_posed):
             small = []
         for begin, end in runs([lengths[p] for p in small], TOGETHER if solver.progress is None else SHOWN):
             some = small[begin:end]
             _report(solver, begin, len(pairs))
-            parts = classes.parts(whole, [pairs[p] for p in some], gram)
+            parts = classes.parts(whole, [pairs[p] for p in some], values or {})
             fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
             if len(some) == len(pairs) and not solutions:
                 return fits
@@ -114,9 +114,9 @@ def fitted_classes(solver: Any, posed: Sequence[Posed]) -> Fits:
     problems = [one.problem for one in posed]
     found: list[FittedMachine | None] = [None] * len(posed)
     few = shared.problem.n <= SCORED and len({problem.loss.n_knots for problem in problems}) == 1
-    gram = shared_values(solver, shared) if few and can_share_values(solver, shared) else None
-    if gram is not None:
-        fits, first = _together(within(solver, began), Parts.of_all(problems, gram), shared.kept)
+    values = part_values(solver, shared, [shared.problem.n]) if few and can_share_values(solver, shared) else None
+    if values is not None:
+        fits, first = _together(within(solver, began), Parts.of_all(problems, **values), shared.kept)
         if not first:
             return fits
         found = [None if p in first else fits.machine(p) for p in range(len(posed))]
@@ -147,7 +147,7 @@ class _ByClass:
         """Return the rows of a class, from 0, ascending."""
         return self.order[self.starts[k] : self.starts[k + 1]]
 
-    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], gram: NDArray[np.float64] | None) -> Parts:
+    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], values: dict[str, Any]) -> Parts:
         """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
         each = np.array(pairs, dtype=np.int64).ravel()
         first, lengths = self.starts[each], self.starts[each + 1] - self.starts[each]
@@ -156,14 +156,14 @@ class _ByClass:
         sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
         starts = np.zeros(len(pairs) + 1, dtype=np.int64)
         starts[1:] = ends[1::2]
-        return Parts.of(ordered, rows, starts, sign, gram)
+        return Parts.of(ordered, rows, starts, sign, **values)
 
 
 def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:
     """Whether to compute all kernel values before the pairs, of these numbers of rows, are solved.
 
-    Of a long pair the solver makes single rows when it first needs them; values of few dense features are made as fast
-    as they are read from memory.
+    Of a long pair the solver makes single rows when it first needs them, in single precision; of few dense features
+    that is faster from shorter pairs on.
     """
     dense = shared.as_posed and not issparse(shared.problem.X)
     most = CHEAP if dense and shared.problem.X.shape[1] < FEATURES else WHOLE
@@ -176,25 +176,19 @@ def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, 
     Where anything but the optimum was found, or where rounding may matter, the solution is returned too: such a part
     is certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
     """
-    whole = parts.whole
     answers = solver.solve_parts(parts)
-    beta = answers.beta
-    finite = np.isfinite(beta)
-    usable = beta if finite.all() else np.where(finite, beta, 0.0)
-    rows = parts.rows, parts.starts
-    F = expand_parts(whole.kernel, whole.X, *rows, coef=usable, gram=parts.gram, n_jobs=solver.n_jobs)
-    bias = part_biases(parts, F)
-    known = certify_parts(parts, usable, bias, F)
-    proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
+    beta, F = answers.beta, answers.expansion
+    known = certify_parts(parts, beta, F)
+    proven = _proven(known, answers, solver.tol) & (not parts.values_first or same_sums(parts, beta, F))
     support = np.flatnonzero(beta)
     starts = np.searchsorted(support, parts.starts)
     proofs = OptimalProofs(known.primal, known.dual, known.relative_gap, known.violation, answers.iterations)
-    fits = Fits(kept[parts.rows[support]], beta[support], starts, bias, proofs)
+    fits = Fits(kept[parts.rows[support]], beta[support], starts, known.bias, proofs)
     solutions = {}
     for part in np.flatnonzero(~proven).tolist():
         at = slice(parts.starts[part], parts.starts[part + 1])
         ended = answers.status[part], int(answers.iterations[part])
-        solutions[part] = DualSolution(beta[at], float(bias[part]), F[at], *ended)
+        solutions[part] = DualSolution(beta[at], float(known.bias[part]), F[at], *ended)
     return fits, solutions
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import one_blas_thread
+from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.gammas import resolve_gamma
 from abstain.kernels import Kernel, Matrix, called_kernel
@@ -182,32 +183,55 @@ def can_share_values(solver: Any, shared: Posed) -> bool:
     return isinstance(solver, SMO) and known
 
 
-def shared_values(
-    solver: SMO, shared: Posed, order: NDArray[np.intp] | slice = slice(None)
-) -> NDArray[np.float64] | None:
-    """Return all kernel values between the rows in this order; None if there are too many.
+def part_values(
+    solver: SMO, shared: Posed, held: Sequence[int], order: NDArray[np.intp] | slice = slice(None)
+) -> dict[str, Any] | None:
+    """Return how `Parts` of the rows in this order get kernel values for solver and certificate; None if too many.
 
-    Solver and certificate read them, so some rows are compared with the kernel's own values; None also if these differ.
-    Those of sparse rows are the kernel's own.
+    Those of dense rows are made for each part; `held` has how many rows lie side by side in every part that has them.
+    All values between sparse rows are made at once, and are the kernel's own.
     """
-    if kernel_bytes(shared.problem.n) > 1e6 * solver.cache_size:
+    made = shared.as_posed and not issparse(shared.problem.X)
+    if sum(map(kernel_bytes, held if made else [shared.problem.n])) > 1e6 * solver.cache_size:
         return None
-    kernel, X = shared.problem.kernel, (shared.problem.X if shared.as_posed else shared.X[shared.kept])[order]
-    gram, n = gram_values(kernel, X, solver.n_jobs), X.shape[0]
-    if issparse(X):
-        return gram
-    checked = sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
+    if made:
+        return {"values_first": True}
+    X = (shared.problem.X if shared.as_posed else shared.X[shared.kept])[order]
+    return {"gram": gram_values(shared.problem.kernel, X, solver.n_jobs)}
+
+
+def same_sums(parts: Parts, beta: NDArray[np.float64], F: NDArray[np.float64]) -> bool:
+    """Whether sums of the first part, whose values were made for it, are those by the kernel's own values."""
+    first = parts.starts[1]
+    rows, coef, X = parts.rows[:first], beta[:first], parts.whole.X
+    checked, support = _spread(len(rows)), np.flatnonzero(coef)
+    values = _as_predicted(parts.whole.kernel, X[rows[checked]], X[rows[support]])
+    room = SAME * float(np.abs(values).max(initial=0.0) * np.abs(coef).sum())
+    return bool((np.abs(values @ coef[support] - F[checked]) <= room).all())
+
+
+def _spread(n: int) -> list[int]:
+    return sorted({at * (n - 1) // (COMPARED - 1) for at in range(COMPARED)})
+
+
+def _as_predicted(kernel: Kernel, some: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return kernel values as they are computed for predictions."""
     with one_blas_thread() if COMPARED * X.size > ALONE else nullcontext():
-        own = kernel(X[checked], X)
-    room = SAME * float(np.abs(own).max(initial=0.0))
-    return gram if (np.abs(gram[checked, :n] - own) <= room).all() else None
+        return kernel(some, X)
 
 
 def sharing(solver: Any, posed: Posed) -> Posed:
-    """Return the problem with all kernel values if it has few rows, whose values take longer than the rest."""
-    n, d = posed.problem.X.shape
-    dense = posed.as_posed and not issparse(posed.problem.X)
-    if not (dense and n <= SHARED_ROWS and d >= SHARED_FEATURES and can_share_values(solver, posed)):
+    """Return the problem with all kernel values if it has few rows, whose values take longer than the rest.
+
+    Solver and certificate read them, so some rows are compared with the kernel's own values.
+    """
+    X, kernel = posed.problem.X, posed.problem.kernel
+    n, d = X.shape
+    few = n <= SHARED_ROWS and d >= SHARED_FEATURES and kernel_bytes(n) <= 1e6 * solver.cache_size
+    if not (few and posed.as_posed and not issparse(X) and can_share_values(solver, posed)):
         return posed
-    gram = shared_values(solver, posed)
-    return posed if gram is None else replace(posed, gram=np.ascontiguousarray(gram[:, :n]))
+    gram = gram_values(kernel, X, solver.n_jobs)[:, :n]
+    checked = _spread(n)
+    own = _as_predicted(kernel, X[checked], X)
+    same = (np.abs(gram[checked] - own) <= SAME * float(np.abs(own).max())).all()
+    return replace(posed, gram=np.ascontiguousarray(gram)) if same else posed
