@@ -1,0 +1,57 @@
+// What is proven without a solver: certificates, and rows that are surely not novel.
+#include <nanobind/stl/optional.h>
+
+#include <cmath>
+
+#include "certificate.hpp"
+#include "problems.hpp"
+#include "unsure.hpp"
+
+using namespace nanobind::literals;
+
+namespace abstain::bind {
+
+void bind_proofs(nb::module_& m) {
+    m.def(
+        "measured",  // the fields of Measures
+        [](Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double total, Vector beta, Vector F, double bias,
+           double lift) {
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes), total};
+            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
+            require(beta.shape(0) == sign.shape(0) && F.shape(0) == sign.shape(0), "beta and F must have as many entries as sign");
+            const auto now = measured(problem, beta.data(), F.data(), bias, lift);
+            return nb::make_tuple(now.bias, now.primal, now.dual, now.gap, now.pairs, now.outside, now.excess, now.size, now.length,
+                                  now.reach, now.top, now.room);
+        },
+        "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
+        "total"_a, "beta"_a.noconvert(), "F"_a.noconvert(), "bias"_a, "lift"_a);
+
+    m.def(
+        "made_feasible",  // None for coefficients that are
+        [](Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double total, Vector beta) -> nb::object {
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes), total};
+            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
+            require(beta.shape(0) == sign.shape(0), "beta must have as many entries as sign");
+            auto made = made_feasible(problem, beta.data());
+            return made ? nb::cast(to_numpy(std::move(*made))) : nb::none();
+        },
+        "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
+        "total"_a, "beta"_a.noconvert());
+
+    m.def(
+        "unsure_rows",
+        [](Matrix X, Vector centre, Vector spread, Matrix residuals, double most, Matrix middles, Vector coef, double gamma,
+           double least, double clip) {
+            const DenseRows rows = dense_rows(X), by = dense_rows(residuals), near = dense_rows(middles);
+            const auto d = static_cast<std::size_t>(rows.features);
+            require(centre.shape(0) == d && spread.shape(0) == d && residuals.shape(1) == d && middles.shape(1) == d,
+                    "centre, spread, residuals and middles must have a column per feature");
+            require(coef.shape(0) == middles.shape(0), "coef must have an entry per row of middles");
+            require(gamma >= 0 && clip >= 0 && std::isfinite(gamma * clip), "gamma and clip must be finite and >= 0");
+            return to_numpy(unsure_rows(rows, {centre.data(), spread.data(), by, most, near, coef.data(), gamma, least, clip}));
+        },
+        "X"_a.noconvert(), "centre"_a.noconvert(), "spread"_a.noconvert(), "residuals"_a.noconvert(), "most"_a,
+        "middles"_a.noconvert(), "coef"_a.noconvert(), "gamma"_a, "least"_a, "clip"_a);
+}
+
+}  // namespace abstain::bind
