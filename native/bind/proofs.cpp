@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "certificate.hpp"
 #include "problems.hpp"
@@ -13,18 +14,29 @@ namespace abstain::bind {
 
 void bind_proofs(nb::module_& m) {
     m.def(
-        "measured",  // the fields of Measures
-        [](Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double total, Vector beta, Vector F, double bias,
-           double lift) {
+        "measured",  // a line for each part, with the fields of Measures
+        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, double total,
+           Vector beta, Vector F, Vector bias, double lift) {
             const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes), total};
-            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
+            const Problem whole = inputs.problem(static_cast<Index>(sign.shape(0)));
             require(beta.shape(0) == sign.shape(0) && F.shape(0) == sign.shape(0), "beta and F must have as many entries as sign");
-            const auto now = measured(problem, beta.data(), F.data(), bias, lift);
-            return nb::make_tuple(now.bias, now.primal, now.dual, now.gap, now.pairs, now.outside, now.excess, now.size, now.length,
-                                  now.reach, now.top, now.room);
+            require(starts.shape(0) == bias.shape(0) + 1, "starts must have an entry more than bias");
+            constexpr Index fields = sizeof(Measures) / sizeof(double);
+            const auto parts = static_cast<Index>(bias.shape(0));
+            Aligned<double> found(parts * fields);
+            for (Index p = 0; p < parts; ++p) {
+                const Index first = starts.data()[p], last = starts.data()[p + 1];
+                require(0 <= first && first < last && last <= whole.size, "starts must ascend, up to the number of rows");
+                Problem own = whole;
+                own.size = last - first;
+                own.sign += first, own.weight += first, own.kind += first;
+                const Measures now = measured(own, beta.data() + first, F.data() + first, bias.data()[p], lift);
+                std::memcpy(found.data() + p * fields, &now, sizeof now);
+            }
+            return to_numpy(std::move(found), parts, fields);
         },
-        "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
-        "total"_a, "beta"_a.noconvert(), "F"_a.noconvert(), "bias"_a, "lift"_a);
+        "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
+        "slopes"_a.noconvert(), "total"_a, "beta"_a.noconvert(), "F"_a.noconvert(), "bias"_a.noconvert(), "lift"_a);
 
     m.def(
         "made_feasible",  // None for coefficients that are

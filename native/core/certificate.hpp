@@ -5,7 +5,7 @@
 //   gap    = sum_i |w_i loss_i(z_i) + g_i z_i - phi_i(g_i)| + |bias (sum_i beta_i - total)|
 //
 // Each bracket is >= 0 by the definition of phi, so large objectives do not cancel. Long sums keep what each step rounds away.
-// tests/dual/certified.py has the same in NumPy.
+// tests/certified.py has the same in NumPy.
 #pragma once
 
 #include <optional>

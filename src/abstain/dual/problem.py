@@ -82,6 +82,11 @@ class RowLosses:
         return self.loss.kinds(self.sign)
 
     @cached_property
+    def native(self) -> dict[str, Any]:
+        """Signs, weights and losses as keywords of the core."""
+        return native_task(self.sign, self.loss, self.weight)
+
+    @cached_property
     def _weighted(self) -> dict[int, NDArray[np.float64]]:
         """The breakpoints of every row that were asked for: a certificate reads the last one five times."""
         return {}
@@ -118,6 +123,20 @@ class RowLosses:
             if k < K:
                 left = np.where(at < g - slack, following, left)
         return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
+
+
+def native_task(
+    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
+    knots, slopes = loss.tables()
+    return {
+        "sign": sign,
+        "weight": np.require(weight, np.float64, ["C", "A"]),
+        "kind": loss.kinds(sign).astype(np.int32),
+        "knots": knots,
+        "slopes": slopes,
+    }
 
 
 def set_names(n_knots: int) -> tuple[str, ...]:

@@ -15,11 +15,9 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.parts import Parts
-from abstain.dual.problem import DualProblem, RowLosses
+from abstain.dual.problem import DualProblem, RowLosses, native_task
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
-from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import LossTable
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]
@@ -107,7 +105,7 @@ class Solver(ABC):
             **native_rows(first),
             gammas=np.array([first.kernel.gamma], dtype=np.float64),
             tasks=[
-                native_task(problem.sign, problem.loss, problem.weight)
+                problem.native
                 | {"scales": scales, "start": None if start is None else np.require(start, np.float64, ["C", "A"])}
                 for problem, start in zip(problems, starts, strict=True)
             ],
@@ -138,7 +136,7 @@ class Solver(ABC):
             degree=kernel.degree,
             rows=parts.rows,
             starts=parts.starts,
-            **native_task(parts.sign, parts.loss, parts.weight),
+            **parts.native,
             report=self.progress,
             **self._settings,
         )
@@ -210,15 +208,13 @@ def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.floa
 def _biases(
     of: RowLosses, starts: NDArray[np.int64], expansion: NDArray[np.float64], total: float
 ) -> NDArray[np.float64]:
-    rows = native_task(of.sign, of.loss, of.weight)
     expansion = np.require(expansion, np.float64, ["C", "A"])
-    return _native.best_biases(starts=starts, **rows, expansion=expansion, total=float(total))
+    return _native.best_biases(starts=starts, **of.native, expansion=expansion, total=float(total))
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
     """Return the problem as keywords of the native solvers; every conversion of arrays happens here."""
-    task = native_task(problem.sign, problem.loss, problem.weight)
-    return {**native_rows(problem), "gamma": problem.kernel.gamma, **task}
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **problem.native}
 
 
 def native_rows(problem: DualProblem) -> dict[str, Any]:
@@ -230,20 +226,6 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     if not kernel.formula.native:
         return {"data": {"gram": np.require(kernel(problem.X), np.float64, ["C", "A"])}, **_NO_FORMULA}
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
-
-
-def native_task(
-    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
-) -> dict[str, Any]:
-    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
-    knots, slopes = loss.tables()
-    return {
-        "sign": sign,
-        "weight": np.require(weight, np.float64, ["C", "A"]),
-        "kind": loss.kinds(sign).astype(np.int32),
-        "knots": knots,
-        "slopes": slopes,
-    }
 
 
 def _rows(problem: DualProblem) -> dict[str, Any]:
