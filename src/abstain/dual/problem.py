@@ -182,8 +182,8 @@ class DualProblem(RowLosses):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         if self.total != 0.0:
             self._check_total()
-        diagonal = self.diagonal
-        if not np.isfinite(diagonal).all():
+        diagonal = None if self.kernel.formula.stationary else self.diagonal  # of ones
+        if diagonal is not None and not np.isfinite(diagonal).all():
             row = int(np.argmin(np.isfinite(diagonal)))
             raise ValueError(
                 f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "

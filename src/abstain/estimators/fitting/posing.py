@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from abstain.arguments import one_blas_thread
 from abstain.dual.problem import DualProblem
 from abstain.gammas import resolve_gamma
-from abstain.kernels import Kernel, Matrix, called_kernel
+from abstain.kernels import KERNELS, Kernel, Matrix, called_kernel
 from abstain.machines.kernel_machine import KernelMachine, expand_parts, gram_values, kernel_bytes
 from abstain.solvers.native import SMO
 
@@ -106,9 +106,9 @@ def resolved_kernel(
     """Return the kernel that an estimator's parameters name, with gamma as a number."""
     if callable(parameters.kernel):
         return parameters.kernel
-    kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
-    takes_gamma = kernel.formula.takes_gamma
-    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight, kernel.name)) if takes_gamma else kernel
+    name, rest = parameters.kernel, {"coef0": float(parameters.coef0), "degree": int(parameters.degree)}
+    takes_gamma = name in KERNELS and KERNELS[name].takes_gamma
+    return Kernel(name, resolve_gamma(gamma, X, sample_weight, name), **rest) if takes_gamma else Kernel(name, **rest)
 
 
 def centrable(kernel: Kernel, X: Matrix) -> Matrix:
