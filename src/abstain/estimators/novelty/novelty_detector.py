@@ -55,23 +55,24 @@ class Columns:
     spread: Array
 
     @classmethod
-    def of(cls, X: Array, origin: Array | None) -> Columns:
-        """Learn from training rows; no column has a logarithm if the origin is None."""
+    def learnt(cls, X: Array, origin: Array | None) -> tuple[Columns, Array]:
+        """Learn from training rows, and return their z; no column has a logarithm if the origin is None."""
         n, d = X.shape
         above = X - origin if origin is not None else np.zeros((n, d))
         least = above.min(axis=0)
         logged = least > 1e-9 * np.abs(above).max(axis=0)
         floor = np.where(logged, least / 10.0, 0.0)
         start = np.where(logged, origin, 0.0) if origin is not None else np.zeros(d)
-        u = cls(start, floor, np.zeros(d), np.ones(d)).standardised(X)
-        low, middle, high = np.quantile(u, [0.25, 0.5, 0.75], axis=0)
+        given = cls(start, floor, np.zeros(d), np.ones(d)).standardised(X)
+        low, middle, high = _quantiles(given, 0.25, 0.5, 0.75)
         reach = np.where(high > low, ODD * (high - low) / 1.349, np.inf)
-        u = np.clip(u, middle - reach, middle + reach)
+        u = np.clip(given, middle - reach, middle + reach)
         deviation = u.std(axis=0)
         spread = np.where(deviation > 1e-12 * np.abs(u).max(axis=0), deviation, 1.0)
         mean = u.mean(axis=0)
         shift = np.clip((u - mean) / spread, -FAR, FAR).mean(axis=0)
-        return cls(start, floor, mean + shift * spread, spread)
+        columns = cls(start, floor, mean + shift * spread, spread)
+        return columns, (given - columns.centre) / spread
 
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
@@ -115,8 +116,7 @@ class FittedDetector:
     @classmethod
     def of(cls, X: Array, origin: Array | None) -> FittedDetector:
         """Fit to rows; the units come from the sizes that each row has if it alone is left out."""
-        columns = Columns.of(X, origin)
-        z = columns.standardised(X)
+        columns, z = Columns.learnt(X, origin)
         clipped = z.clip(-FAR, FAR)
         n, d = z.shape
         covariance = clipped.T @ clipped / n
@@ -124,7 +124,7 @@ class FittedDetector:
         precision = np.linalg.inv(covariance + ridge * np.eye(d))
         one_class = NoveltyDetector.part().fit(clipped)
         residual = np.abs(residuals_left_out(precision, z, clipped))
-        rare = np.maximum(np.quantile(residual, 1.0 - OUTER, axis=0), np.sqrt((residual**2).mean(axis=0)))
+        rare = np.maximum(_quantiles(residual, 1.0 - OUTER)[0], np.sqrt((residual**2).mean(axis=0)))
         rare = np.where(rare > 0.0, rare, 1.0)
         units, excess = np.ones(2), np.full(2, SHORTEST)
         far = _distance(scores_left_out(one_class.machine_, clipped), one_class.machine_)
@@ -169,6 +169,14 @@ class FittedDetector:
     def _bounds(self) -> tuple[Array, KernelMachine]:
         """The vectors of the residuals, and a bound on the score of the machine."""
         return np.ascontiguousarray(self.residuals.T), lower_bound(self.machine)
+
+
+def _quantiles(values: Array, *shares: float) -> Array:
+    """Return these quantiles of each column: between the two nearest numbers, as NumPy does it with more checks."""
+    ordered, at = np.sort(values, axis=0), np.multiply(shares, len(values) - 1)
+    below = at.astype(np.intp)
+    following = ordered[np.minimum(below + 1, len(values) - 1)]
+    return np.asarray(ordered[below] + (at - below)[:, np.newaxis] * (following - ordered[below]))
 
 
 def _distance(score: Array, machine: Any) -> Array:
