@@ -22,6 +22,16 @@ double factor_of(const KernelSpec& spec, bool far) {
 // What a feature adds to the half of its row: of |x|^2, for laplacian of the sum of x_k.
 double half_of(const KernelSpec& spec, double x) { return spec.name == KernelName::laplacian ? 0.5 * x : 0.5 * x * x; }
 
+// A sum over features in four parts, so that no addition has to wait for the one before.
+template <class Term> double sum_of(Index features, const Term& term) {
+    double part[4] = {};
+    Index k = 0;
+    for (; k + 4 <= features; k += 4)
+        for (int j = 0; j < 4; ++j) part[j] += term(k + j);
+    for (; k < features; ++k) part[0] += term(k);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
 // The same entries, the next one always of the sign that brings the running sum back to 0. The lanes add up 64 terms in T: of
 // rows sorted by class these would have one sign, and the rounding of their sums is three times as large.
 SparseVector interleaved(const SparseVector& coef) {
@@ -54,11 +64,9 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
     const double factor = factor_of(spec, false);
     double widest = 0;
     for (Index i = 0; i < X.rows; ++i) {
-        double half = 0;
-        for (Index k = 0; k < X.features; ++k) {
-            const double x = (X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor;
-            half += std::abs(half_of(spec, x));
-        }
+        const double half = sum_of(X.features, [&](Index k) {
+            return std::abs(half_of(spec, (X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor));
+        });
         widest = half <= widest ? widest : half;  // nan counts as widest
     }
     return widest;
@@ -70,13 +78,11 @@ ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const doub
       half(X.rows) {
     const double factor = factor_of(spec, far);
     for (Index i = 0; i < X.rows; ++i) {
-        double sum = 0;
-        for (Index k = 0; k < X.features; ++k) {
+        half[i] = static_cast<T>(sum_of(X.features, [&](Index k) {
             const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
             values[i * X.features + k] = x;
-            sum += half_of(spec, static_cast<double>(x));
-        }
-        half[i] = static_cast<T>(sum);
+            return half_of(spec, static_cast<double>(x));
+        }));
     }
 }
 

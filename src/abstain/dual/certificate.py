@@ -47,7 +47,9 @@ class Certificate:
 
 
 class Measures(NamedTuple):
-    """What one pass of the core over the rows finds (native/core/certificate.hpp has the formulas).
+    """What one pass of the core over the rows finds (native/core/certificate.hpp has the formulas): numbers.
+
+    Of several problems over parts of the same rows, arrays with an entry for each part.
 
     Attributes
     ----------
@@ -64,18 +66,18 @@ class Measures(NamedTuple):
         The factor at which the first coefficient reaches its first breakpoint.
     """
 
-    bias: float
-    primal: float
-    dual: float
-    gap: float
-    pairs: float
-    outside: float
-    excess: float
-    size: float
-    length: float
-    reach: float
-    top: float
-    room: float
+    bias: Any
+    primal: Any
+    dual: Any
+    gap: Any
+    pairs: Any
+    outside: Any
+    excess: Any
+    size: Any
+    length: Any
+    reach: Any
+    top: Any
+    room: Any
 
     @classmethod
     def of(
@@ -88,7 +90,7 @@ class Measures(NamedTuple):
     ) -> Measures:
         """Measure (beta, bias) at the sums F; nan is the best bias, which is raised by `lift` of its size."""
         beta, F = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F))
-        given = {"total": float(problem.total), "bias": np.array([bias]), "lift": lift}
+        given: dict[str, Any] = {"total": float(problem.total), "bias": np.array([bias]), "lift": lift}
         found = _native.measured(starts=np.array([0, problem.n]), **problem.native, beta=beta, F=F, **given)
         return cls(*found[0].tolist())
 
@@ -108,13 +110,13 @@ def certify(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         F = problem.scores(beta) if expansion is None else expansion
-    return certificate_of(problem, beta, Measures.of(problem, beta, F, bias))
+    found = Measures.of(problem, beta, F, bias)
+    return certificate_of(found, scale(problem, beta, found.primal, found.dual))
 
 
-def certificate_of(problem: DualProblem, beta: NDArray[np.float64], found: Measures) -> Certificate:
-    """Return the certificate of these measures."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        relative = found.gap / scale(problem, beta, found.primal, found.dual)
+def certificate_of(found: Measures, size: float) -> Certificate:
+    """Return the certificate of these measures, with a gap relative to this size."""
+    relative = found.gap / size
     infeasible = max(found.outside, abs(found.excess)) / max(found.top, sys.float_info.min)
     # After an overflow nothing is proven: the gap is then the largest number, not nan.
     relative = relative if math.isfinite(relative) else sys.float_info.max
@@ -135,7 +137,8 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
     """
     if problem.total == 0.0:
         return max(abs(primal), sys.float_info.min)
-    least = shortest_scale(beta, problem.diagonal)
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = shortest_scale(beta, problem.diagonal)
     return max(abs(primal), abs(dual), least, sys.float_info.min)
 
 
@@ -240,7 +243,7 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     """
     given = np.require(beta, np.float64, ["C", "A"])
     made = _native.made_feasible(**problem.native, total=float(problem.total), beta=given)
-    return beta if made is None else made
+    return beta if made is None else np.asarray(made)
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes, rounding_bound
+from abstain import _native
+from abstain.dual.certificate import UNBALANCED, Certificate, Measures, magnitudes, rounding_bound
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.row_losses import LossTable, in_sequence
@@ -72,14 +73,6 @@ class Parts(RowLosses):
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def some(self, first: int, last: int) -> Parts:
-        """Return the parts from `first` to before `last`."""
-        ends = self.starts[first : last + 1]
-        rows = slice(ends[0], ends[-1])
-        sign, weight = self.sign[rows], self.weight[rows]
-        loss = self.loss.take(rows)
-        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=sign, loss=loss, weight=weight)
-
 
 @dataclass(frozen=True, eq=False)
 class PartCertificates:
@@ -114,13 +107,17 @@ def certify_parts(
 ) -> PartCertificates:
     """Certify the coefficients and biases of all parts by their sums F; `certify` has the formulas."""
     largest = [float(np.max(of)) for of in magnitudes(parts.whole)]
-    if len(parts.rows) <= _ROWS:
-        return PartCertificates(*_certified(parts, beta, bias, F, largest))
-    found = []
-    for first, last in runs(np.diff(parts.starts), _ROWS):
-        rows = slice(parts.starts[first], parts.starts[last])
-        found.append(_certified(parts.some(first, last), beta[rows], bias[first:last], F[rows], largest))
-    return PartCertificates(*(np.concatenate(of) for of in zip(*found, strict=True)))
+    beta, F, bias = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F, bias))
+    with np.errstate(over="ignore", invalid="ignore"):
+        given: dict[str, Any] = {"total": 0.0, "beta": beta, "F": F, "bias": bias, "lift": 0.0}
+        found = Measures(*_native.measured(parts.starts, **parts.native, **given).T)
+        size = np.maximum(np.abs(found.primal), sys.float_info.min)
+        relative = np.where(np.isfinite(found.gap / size), found.gap / size, sys.float_info.max)
+        infeasible = np.maximum(found.outside, np.abs(found.excess)) / np.maximum(found.top, sys.float_info.min)
+        feasible = (found.outside == 0.0) & (np.abs(found.excess) <= 0.5 * UNBALANCED * found.size)
+        hidden = rounding_bound(largest, found.length, found.size, found.reach, parts.loss) / size
+    violation = np.maximum(found.pairs, infeasible)
+    return PartCertificates(found.primal, found.dual, found.gap, relative, violation, feasible, hidden)
 
 
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:
@@ -130,36 +127,3 @@ def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[
         return [(0, len(ends))]
     cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(ends)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
-
-
-_ROWS = 32_768  # rows certified at a time: their arrays fit the processor's cache
-
-
-def _certified(
-    parts: Parts, beta: NDArray[np.float64], bias: NDArray[np.float64], F: NDArray[np.float64], largest: list[float]
-) -> tuple[NDArray[Any], ...]:
-    starts = parts.starts[:-1]
-
-    def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(np.add.reduceat(values, starts))
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        f = F + np.repeat(bias, np.diff(parts.starts))
-        losses, duals, g = parts.losses(f), parts.dual_values(beta), parts.sign * beta
-        half_norm, excess = 0.5 * total(beta * F), total(beta)
-        primal, dual = half_norm + total(losses), total(duals) - half_norm
-        gap = total(np.abs(losses + beta * f - duals)) + np.abs(bias * excess)
-        relative = gap / np.maximum(np.abs(primal), sys.float_info.min)
-        relative[~np.isfinite(relative)] = sys.float_info.max
-        up, down = parts.gains(beta, F)
-        top = parts.breakpoint(parts.loss.n_knots)
-        outside = np.maximum(np.maximum.reduceat(np.maximum(-g, g - top), starts), 0.0)
-        infeasible = np.maximum(outside, np.abs(excess)) / np.maximum(
-            np.maximum.reduceat(top, starts), sys.float_info.min
-        )
-        pairs = np.maximum.reduceat(up, starts) - np.minimum.reduceat(down, starts)
-        feasible = (outside == 0.0) & (np.abs(excess) <= 0.5 * UNBALANCED * total(g))
-        size, reach = np.abs(beta), top + np.abs(beta)
-        lengths = (np.sqrt(total(beta * beta)), total(size), np.sqrt(total(reach * reach)))
-        hidden = rounding_bound(largest, *lengths, parts.loss) / np.maximum(np.abs(primal), sys.float_info.min)
-    return primal, dual, gap, relative, np.maximum(pairs, infeasible), feasible, hidden

@@ -192,7 +192,8 @@ class DualProblem(RowLosses):
 
     def _check_total(self) -> None:
         top = self.breakpoint(self.loss.n_knots)
-        least, most = (float(y * top[self.sign == y].sum()) for y in (-1, 1))
+        tops = self.sign * top
+        least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
         slack = ROUNDING * (most - least)
         if not least - slack <= self.total <= most + slack:
             raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ def lower_bound(machine: KernelMachine) -> KernelMachine:
         share = share[:, share.any(axis=0)]
         middles = (share.T @ vectors) / share.sum(axis=0)[:, np.newaxis]
     q = (share * _distances(vectors, middles)).sum(axis=0) / share.sum(axis=0)
-    coef = share.sum(axis=0) * np.exp(-machine.kernel.gamma * q)
+    kernel: Any = machine.kernel
+    coef = share.sum(axis=0) * np.exp(-kernel.gamma * q)
     return replace(machine, vectors=middles, coef=coef, support=np.arange(len(coef)))
 
 
@@ -59,5 +61,6 @@ def unsure_rows(
         z = (x - centre) / spread;  usual if |residuals_j . z| < most for all j, and bound(z clipped) > least
     """
     X = np.require(X, np.float64, ["C", "A"])
-    vectors, gamma = np.ascontiguousarray(bound.vectors), float(bound.kernel.gamma)
-    return _native.unsure_rows(X, *scaling, residuals, most, vectors, bound.coef, gamma, least, clip)
+    kernel: Any = bound.kernel
+    vectors = np.ascontiguousarray(bound.vectors)
+    return _native.unsure_rows(X, *scaling, residuals, most, vectors, bound.coef, kernel.gamma, least, clip)

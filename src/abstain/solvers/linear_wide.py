@@ -24,7 +24,7 @@ from abstain.dual.proof import DualSolution, Status
 from abstain.kernels import Kernel
 from abstain.machines.linear_machine import native_data
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
-from abstain.solvers.native import SMO, native_task
+from abstain.solvers.native import SMO
 
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram matrix
@@ -104,7 +104,7 @@ class WideRows:
         """Visit rows one by one; "inaccurate" if that takes too long."""
         bias = np.zeros(problem.count) if start is None else np.ascontiguousarray(start[0][:, -1])
         gamma = np.zeros(len(problem.sign)) if start is None else np.require(start[1], np.float64, ["C", "A"])
-        given: dict[str, Any] = native_task(problem.sign, problem.loss, problem.weight) | {"gamma": gamma, "bias": bias}
+        given: dict[str, Any] = problem.native | {"gamma": gamma, "bias": bias}
         given |= {"tol": settings.tol, "passes": PASSES[not self.few], "most_epochs": settings.max_iter}
         given["seconds"] = np.inf if settings.time_limit is None else float(settings.time_limit)
         points, found, ends = _native.descend(native_data(self.X, self.centre), report=settings.progress, **given)

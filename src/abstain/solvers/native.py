@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.parts import Parts
-from abstain.dual.problem import DualProblem, RowLosses, native_task
+from abstain.dual.problem import DualProblem, RowLosses
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
 

@@ -106,9 +106,10 @@ def resolved_kernel(
     """Return the kernel that an estimator's parameters name, with gamma as a number."""
     if callable(parameters.kernel):
         return parameters.kernel
-    name, rest = parameters.kernel, {"coef0": float(parameters.coef0), "degree": int(parameters.degree)}
+    name: str = parameters.kernel
     takes_gamma = name in KERNELS and KERNELS[name].takes_gamma
-    return Kernel(name, resolve_gamma(gamma, X, sample_weight, name), **rest) if takes_gamma else Kernel(name, **rest)
+    number = resolve_gamma(gamma, X, sample_weight, name) if takes_gamma else 1.0
+    return Kernel(name, number, float(parameters.coef0), int(parameters.degree))
 
 
 def centrable(kernel: Kernel, X: Matrix) -> Matrix:

@@ -93,8 +93,8 @@ class Solved:
         """
         measures = Measures.of(problem, solution.beta, expansion, lift=ON_MARGIN if problem.total else 0.0)
         machine = replace(machine, bias=measures.bias)
-        certificate = certificate_of(problem, solution.beta, measures)
-        size = scale(problem, solution.beta, certificate.primal, certificate.dual)
+        size = scale(problem, solution.beta, measures.primal, measures.dual)
+        certificate = certificate_of(measures, size)
         if hidden is None and not most_rounding(problem, measures) <= NEGLIGIBLE * size:
             hidden = rounding(problem, solution.beta)
         if hidden is not None and hidden > NEGLIGIBLE * size:
