@@ -58,6 +58,7 @@ void bind_proofs(nb::module_& m) {
             const auto d = static_cast<std::size_t>(rows.features);
             require(centre.shape(0) == d && spread.shape(0) == d && residuals.shape(1) == d && middles.shape(1) == d,
                     "centre, spread, residuals and middles must have a column per feature");
+            require(residuals.shape(0) == d, "residuals must be square");
             require(coef.shape(0) == middles.shape(0), "coef must have an entry per row of middles");
             require(gamma >= 0 && clip >= 0 && std::isfinite(gamma * clip), "gamma and clip must be finite and >= 0");
             return to_numpy(unsure_rows(rows, {centre.data(), spread.data(), by, most, near, coef.data(), gamma, least, clip}));

@@ -229,6 +229,23 @@ def test_rows_below_a_level_are_among_the_unsure_ones_and_so_are_rows_that_are_n
     assert last.unsure(odd, 1e6).tolist() == [3, 5]
 
 
+def test_columns_of_one_value_in_training_show_in_the_bounds_too():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.full((400, 1), 5.0), rng.normal(size=(400, 3)), np.zeros((400, 2))])
+    last = NoveltyDetector().fit(X)
+    rows = np.tile(X, (2, 1))
+    odd = [3, 11, 700]
+    rows[odd, [0, 4, 5]] += 3.0
+    scores = last.score_samples(rows)
+    level = np.sort(scores[np.setdiff1d(np.arange(800), odd)])[0]
+    assert (scores[odd] < level).all()
+    unsure = last.unsure(rows, -level).tolist()
+    assert set(odd) <= set(unsure)
+    assert len(unsure) < 20
+    only = NoveltyDetector().fit(np.ones((40, 3)))
+    assert only.unsure([[1.0, 1.0, 1.0], [1.0, 9.0, 1.0]], -only.score_samples([[1.0, 4.0, 1.0]])[0]).tolist() == [1]
+
+
 def test_a_scaler_before_the_detector_is_left_out_and_would_change_no_score():
     X, y = np.vstack([people(400), people(3)]), np.arange(403) % 2
     plain = NoveltyRejector(LogisticRegression(), random_state=0).fit(X, y).guard_

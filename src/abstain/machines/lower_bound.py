@@ -26,7 +26,7 @@ def lower_bound(machine: KernelMachine) -> KernelMachine:
     """
     vectors, b = machine.vectors, machine.coef
     middles, nearest = vectors[:1], np.full(len(b), np.inf)
-    for _ in range(min(POINTS, len(b))):  # the next one farthest from those before
+    for _ in range(min(POINTS, len(b)) - 1):  # the next one farthest from those before
         nearest = np.minimum(nearest, _distances(vectors, middles[-1:])[:, 0])
         middles = np.concatenate([middles, vectors[[np.argmax(nearest)]]])
     for _ in range(ROUNDS):

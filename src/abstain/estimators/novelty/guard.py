@@ -282,7 +282,10 @@ def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return increasing scores, each run of near ones replaced by its largest, so that no row becomes novel by it."""
-    last = np.flatnonzero(np.append(~_near(scores[1:], scores[:-1]), True))
+    near = _near(scores[1:], scores[:-1])
+    if not near.any():
+        return scores
+    last = np.flatnonzero(np.append(~near, True))
     return np.asarray(np.repeat(scores[last], np.diff(last, prepend=-1)))
 
 
