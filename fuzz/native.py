@@ -278,7 +278,28 @@ def _expand_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
 
 def _best_biases(choices: Choices) -> tuple[str, dict[str, Any]]:
     parts, total = _parts(choices, 1)
-    return "best_biases", {"starts": parts["starts"], **_task(choices, total), "expansion": choices.numbers(total)}
+    task, expansion = _task(choices, total), choices.numbers(total)
+    sought = choices.one_of("best_biases", "measured", "made_feasible", "unsure_rows")
+    if sought == "unsure_rows":
+        return sought, _unsure_rows(choices)
+    if sought == "best_biases":
+        return sought, {"starts": parts["starts"], **task, "expansion": expansion}
+    given = {**task, "total": choices.one_of(*VALUES), "beta": choices.numbers(total)}
+    if sought == "made_feasible":
+        return sought, given
+    bias = choices.numbers(len(parts["starts"]) - 1)
+    return sought, {"starts": parts["starts"], **given, "F": expansion, "bias": bias, "lift": choices.one_of(*VALUES)}
+
+
+def _unsure_rows(choices: Choices) -> dict[str, Any]:
+    n, d, m = choices.below(140), choices.below(9), choices.below(20)
+    names = ("most", "gamma", "least", "clip")
+    return {
+        "X": choices.numbers(n, d),
+        **{name: choices.numbers(d) for name in ("centre", "spread")},
+        "residuals": choices.numbers(d, d), "middles": choices.numbers(m, d), "coef": choices.numbers(m),
+        **{name: choices.one_of(*VALUES) for name in names},
+    }
 
 
 def _embedded(choices: Choices) -> tuple[dict[str, Any], int]:
