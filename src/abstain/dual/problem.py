@@ -99,9 +99,9 @@ class RowLosses:
         """
         K, g = self.loss.n_knots, self.sign * beta
         slack = atol * self.breakpoint(K)
-        below = sum((self.breakpoint(k) < g - slack for k in range(1, K)), np.zeros(len(g), dtype=np.int8))
-        up_to = sum((self.breakpoint(k) <= g + slack for k in range(1, K + 1)), np.zeros(len(g), dtype=np.int8))
-        return np.where(g <= slack, 0, np.where(below == up_to, 2 * below + 1, 2 * up_to)).astype(np.int8)
+        below: Any = sum(self.breakpoint(k) < g - slack for k in range(1, K))
+        up_to: Any = sum(self.breakpoint(k) <= g + slack for k in range(1, K + 1))
+        return np.where(g <= slack, 0, np.maximum(below + up_to + 1, 2 * up_to)).astype(np.int8)
 
     def gains(
         self, beta: NDArray[np.float64], F: NDArray[np.float64]
