@@ -80,7 +80,7 @@ def run(data: bytes, native: Any = None) -> bool:
         from abstain import _native as native
     choices = Choices(data)
     calls = _solve, _solve_many, _path, _expand, _objective, _primal, _dual, _inner
-    call = choices.one_of(*calls, _block, _solve_parts, _expand_parts, _best_biases, _certify_parts)
+    call = choices.one_of(*calls, _block, _solve_parts, _expand_parts, _best_biases)
     with np.errstate(all="ignore"):
         name, arguments = call(choices)
         arguments = {key: choices.spoilt(value) for key, value in arguments.items()}
@@ -279,14 +279,28 @@ def _expand_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
 
 def _best_biases(choices: Choices) -> tuple[str, dict[str, Any]]:
     parts, total = _parts(choices, 1)
-    return "best_biases", {"starts": parts["starts"], **_task(choices, total), "expansion": choices.numbers(total)}
+    task, expansion = _task(choices, total), choices.numbers(total)
+    sought = choices.one_of("best_biases", "measured", "made_feasible", "unsure_rows")
+    if sought == "unsure_rows":
+        return sought, _unsure_rows(choices)
+    if sought == "best_biases":
+        return sought, {"starts": parts["starts"], **task, "expansion": expansion}
+    given = {**task, "total": choices.one_of(*VALUES), "beta": choices.numbers(total)}
+    if sought == "made_feasible":
+        return sought, given
+    bias = choices.numbers(len(parts["starts"]) - 1)
+    return sought, {"starts": parts["starts"], **given, "F": expansion, "bias": bias, "lift": choices.one_of(*VALUES)}
 
 
-def _certify_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
-    parts, total = _parts(choices, 1)
-    sums = {name: choices.numbers(total) for name in ("beta", "expansion")}
-    bounds = {name: choices.one_of(*VALUES) for name in ("root", "exponent")}
-    return "certify_parts", {"starts": parts["starts"], **_task(choices, total), **sums, **bounds}
+def _unsure_rows(choices: Choices) -> dict[str, Any]:
+    n, d, m = choices.below(140), choices.below(9), choices.below(20)
+    names = ("most", "gamma", "least", "clip")
+    return {
+        "X": choices.numbers(n, d),
+        **{name: choices.numbers(d) for name in ("centre", "spread")},
+        "residuals": choices.numbers(d, d), "middles": choices.numbers(m, d), "coef": choices.numbers(m),
+        **{name: choices.one_of(*VALUES) for name in names},
+    }
 
 
 def _embedded(choices: Choices) -> tuple[dict[str, Any], int]:

@@ -8,10 +8,10 @@ from scipy.sparse import csr_array
 
 from abstain import _native
 from abstain.costs.costs import Costs
-from abstain.dual.problem import DualProblem
+from abstain.dual.problem import DualProblem, native_task
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge
-from abstain.solvers.native import native_rows, native_task
+from abstain.solvers.native import native_rows
 
 SCALES = np.array([0.3, 2.0, 10.0])
 LOSSES = [hinge(), double_hinge(Costs(reject=0.2)), double_hinge(Costs(1, 5, 0.3))]

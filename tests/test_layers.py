@@ -41,7 +41,7 @@ def imported_layers(source, package="abstain"):
 
 def strays(source, layer):
     """Layers that `layer` must not import from, and modules that are no layer at all; `_native` is the solvers' own."""
-    allowed = {*LAYERS[: LAYERS.index(layer) + 1], *(["_native"] if layer in ("machines", "solvers") else [])}
+    allowed = {*LAYERS[: LAYERS.index(layer) + 1], *(["_native"] if layer in ("dual", "machines", "solvers") else [])}
     return {name for name in imported_layers(source) if name in {*LAYERS, "_native"} and name not in allowed}
 
 

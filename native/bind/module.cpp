@@ -24,6 +24,7 @@ namespace abstain::bind {
 void bind_embedded(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_parts(nb::module_& m);
+void bind_proofs(nb::module_& m);
 }
 
 namespace {
@@ -260,6 +261,7 @@ NB_MODULE(_native, m) {
     bind::bind_embedded(m);
     bind::bind_linear(m);
     bind::bind_parts(m);
+    bind::bind_proofs(m);
 
     m.def("instruction_set", [] { return current_lanes().name; });
     m.def("instruction_sets", [] {  // those that this processor has

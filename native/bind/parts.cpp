@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "part_certificate.hpp"
 #include "problems.hpp"
 #include "solve_parts.hpp"
 
@@ -107,30 +106,6 @@ void bind_parts(nb::module_& m) {
             }), data.rows, whole_stride(data.rows));
         },
         "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "threads"_a);
-
-    m.def(
-        "certify_parts",  // a line for each number of the certificates: bias, primal, dual, gap, relative_gap, violation, hidden, feasible
-        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector beta,
-           Vector expansion, double root, double exponent) {
-            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
-            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
-            require(beta.shape(0) == sign.shape(0) && expansion.shape(0) == sign.shape(0),
-                    "beta and expansion must have as many entries as sign");
-            const OwnParts own(starts, problem.size);
-            const Index count = own.view().count();
-            Aligned<double> lines(8 * count);
-            for (Index p = 0; p < count; ++p) {
-                const Index first = own.starts[p];
-                const PartCertificate one = certify(part_of(problem, own.view(), p), beta.data() + first,
-                                                    expansion.data() + first, {root, exponent});
-                const double numbers[] = {one.bias,         one.primal,    one.dual,   one.gap,
-                                          one.relative_gap, one.violation, one.hidden, static_cast<double>(one.feasible)};
-                for (Index k = 0; k < 8; ++k) lines[k * count + p] = numbers[k];
-            }
-            return to_numpy(std::move(lines), 8, count);
-        },
-        "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
-        "slopes"_a.noconvert(), "beta"_a.noconvert(), "expansion"_a.noconvert(), "root"_a, "exponent"_a);
 
     m.def(
         "best_biases",

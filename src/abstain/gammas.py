@@ -12,6 +12,7 @@ from abstain.arguments import positive_number
 from abstain.kernels import KERNELS, Matrix
 
 _BLOCK = 2_000_000  # entries of X that are centred at a time
+_SMALL = 100_000  # entries that are centred in fewer calls if their weights are equal
 
 
 def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None, kernel: str = "rbf") -> float:
@@ -76,6 +77,9 @@ def _spread(X: Matrix, sample_weight: ArrayLike | None, power: int) -> float:
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weight = weight / weight.max()
     total = d * weight.sum()
+    if not issparse(X) and X.size <= _SMALL and (weight == 1.0).all():
+        deviation = (X - X.sum(dtype=np.float64) / total).ravel()
+        return float(deviation @ deviation if power == 2 else np.abs(deviation).sum()) / float(total)
     if not issparse(X):
         step = max(1, _BLOCK // max(1, d))  # rows in a memory-mapped file may be larger than memory
         blocks = [slice(first, first + step) for first in range(0, n, step)]

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import certified
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.dual import certificate as certificates
-from abstain.dual.certificate import certify, most_rounding, rounding, stretch
+from abstain.dual.certificate import Measures, certify, most_rounding, rounding, stretch
 from abstain.dual.problem import DualProblem, set_names
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss, PiecewiseLinear
@@ -253,4 +256,44 @@ def test_what_all_rows_together_may_hide_is_no_less(seed, name, far):
     sign = np.where(rng.random(30) < 0.5, 1, -1).astype(np.int8)
     problem = DualProblem(Kernel(name, gamma=0.1 + rng.random(), coef0=1.0), X, sign, DOUBLE, 1.0 + rng.random(30))
     beta = sign * problem.breakpoint(2) * rng.random(30)
-    assert rounding(problem, beta) <= most_rounding(problem, beta) < np.inf
+    found = Measures.of(problem, beta, problem.scores(beta))
+    assert rounding(problem, beta) <= most_rounding(problem, found) < np.inf
+
+
+def near_and_far(problem, rng):
+    """Coefficients on breakpoints, between them, outside of the box and of both signs, and one that is left of 0."""
+    tops = problem.breakpoints[:, -1]
+    g = np.where(rng.random(problem.n) < 0.5, problem.breakpoints[:, 1], rng.random(problem.n) * tops)
+    g = np.where(rng.random(problem.n) < 0.3, 0.0, g)
+    yield problem.sign * g
+    yield problem.sign * (1.3 * g - 0.1 * tops)
+    g[0], g[-1] = 1e-15 * tops.max(), tops[-1]
+    yield problem.sign * g
+    yield np.zeros(problem.n)
+
+
+@looped(seed=SEEDS, share=[None, 0.0, 0.3])
+def test_the_core_measures_and_corrects_as_numpy_does(seed, share):
+    """With a total too, and where rows of one class only have a weight."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(seed)
+    if share is not None:
+        tops = problem.breakpoints[:, -1]
+        least, most = (float(y * tops[problem.sign == y].sum()) for y in (-1, 1))
+        problem = replace(problem, total=least + share * (most - least))
+    for beta in near_and_far(problem, rng):
+        F, bias = problem.scores(beta), float(rng.normal())
+        known = certified.measures(problem, beta, F, bias)
+        assert_allclose(Measures.of(problem, beta, F, bias), known, rtol=1e-9, atol=1e-11)
+        assert Measures.of(problem, beta, F).bias == best_bias(problem, F)
+        lifted = Measures.of(problem, beta, F, bias, 0.5)
+        assert lifted == Measures.of(problem, beta, F, bias + 0.5 * abs(bias))
+        assert_allclose(certificates.feasible(problem, beta), certified.feasible(problem, beta), rtol=1e-9, atol=1e-11)
+
+
+def test_numbers_that_are_none_prove_nothing():
+    problem = random_problem(3)
+    for odd in (np.nan, np.inf, -np.inf):
+        F = np.zeros(problem.n)
+        F[1] = odd
+        assert certify(problem, np.zeros(problem.n), 0.0, F).relative_gap > 1.0

@@ -10,12 +10,12 @@ import pytest
 
 from abstain import Costs
 from abstain.dual.certificate import certify, rounding
-from abstain.dual.parts import Parts, runs
+from abstain.dual.parts import Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.machines.kernel_machine import expand_parts, gram_values
-from abstain.solvers.native import SMO, certify_parts
+from abstain.solvers.native import SMO
 from reference_solver import best_bias
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
@@ -211,16 +212,49 @@ def test_a_bound_on_the_distance_spares_rows_and_changes_no_decision(monkeypatch
     assert 20 < exact.sum() < 200
 
 
-def test_rows_below_a_level_are_among_the_unsure_ones_and_so_are_rows_that_are_no_numbers():
+@pytest.mark.parametrize("moved", [0.0, 1e9])
+@pytest.mark.parametrize("unit", [1.0, 1e-20, 1e30])
+def test_rows_below_a_level_are_among_the_unsure_ones_and_so_are_rows_that_are_no_numbers(moved, unit):
     rng = np.random.default_rng(0)
     X, rows = rng.normal(size=(3000, 8)), rng.normal(size=(2200, 8)) * rng.uniform(1.0, 3.0, size=(2200, 1))
-    detector = NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0)
-    scaler, last = detector.fit(X, X[:, 0] > 0).guard_.detector
-    for unscaled, scaling in ((rows, (scaler.mean_, scaler.scale_)), (scaler.transform(rows), None)):
-        scores = last.score_samples(scaler.transform(rows))
-        for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
-            assert set(np.flatnonzero(scores < level)) <= set(last.unsure(unscaled, -level, scaling))
-        assert len(last.unsure(unscaled, 1e6, scaling)) == 0
-        odd = unscaled.copy()
-        odd[[3, 5], 1] = np.nan, np.inf
-        assert last.unsure(odd, 1e6, scaling).tolist() == [3, 5]
+    last, rows = NoveltyDetector().fit((X + moved) * unit), (rows + moved) * unit
+    scores = last.score_samples(rows)
+    for level in (*np.quantile(scores, [0.0, 0.01, 0.2, 0.9]), -1.0, -1e6):
+        unsure = set(last.unsure(rows, -level))
+        assert set(np.flatnonzero(scores < level)) <= unsure
+        assert len(unsure) <= (scores < level).sum() + 0.3 * len(rows)
+    assert len(last.unsure(rows, 1e6)) == 0
+    odd = rows.copy()
+    odd[[3, 5], 1] = np.nan, np.inf
+    assert last.unsure(odd, 1e6).tolist() == [3, 5]
+
+
+def test_columns_of_one_value_in_training_show_in_the_bounds_too():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.full((400, 1), 5.0), rng.normal(size=(400, 3)), np.zeros((400, 2))])
+    last = NoveltyDetector().fit(X)
+    rows = np.tile(X, (2, 1))
+    odd = [3, 11, 700]
+    rows[odd, [0, 4, 5]] += 3.0
+    scores = last.score_samples(rows)
+    level = np.sort(scores[np.setdiff1d(np.arange(800), odd)])[0]
+    assert (scores[odd] < level).all()
+    unsure = last.unsure(rows, -level).tolist()
+    assert set(odd) <= set(unsure)
+    assert len(unsure) < 20
+    only = NoveltyDetector().fit(np.ones((40, 3)))
+    assert only.unsure([[1.0, 1.0, 1.0], [1.0, 9.0, 1.0]], -only.score_samples([[1.0, 4.0, 1.0]])[0]).tolist() == [1]
+
+
+def test_a_scaler_before_the_detector_is_left_out_and_would_change_no_score():
+    X, y = np.vstack([people(400), people(3)]), np.arange(403) % 2
+    plain = NoveltyRejector(LogisticRegression(), random_state=0).fit(X, y).guard_
+    scaled = NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0).fit(X, y).guard_
+    assert type(scaled.detector) is NoveltyDetector
+    np.testing.assert_array_equal(scaled.scores, plain.scores)
+    scaler = StandardScaler().fit(X[:200])
+    with_it = NoveltyDetector().fit(scaler.transform(X[:200]), origin=scaler.transform(np.zeros((1, 3)))[0])
+    alone = NoveltyDetector().fit(X[:200], origin=np.zeros(3))
+    np.testing.assert_allclose(with_it.score_samples(scaler.transform(X)), alone.score_samples(X), rtol=1e-8)
+    kept = NoveltyRejector(make_pipeline(StandardScaler(), PCA(2), LogisticRegression()), random_state=0).fit(X, y)
+    assert [name for name, _ in kept.guard_.detector.steps] == ["standardscaler", "pca", "novelty"]  # the control

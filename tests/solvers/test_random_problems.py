@@ -9,11 +9,11 @@ import pytest
 from abstain import _native
 from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
-from abstain.dual.problem import DualProblem
+from abstain.dual.problem import DualProblem, native_task
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge
-from abstain.solvers.native import SMO, native_rows, native_task
+from abstain.solvers.native import SMO, native_rows
 from clarabel_qp import dual_optimum
 from looping import looped, quick
 from problems import random_problem

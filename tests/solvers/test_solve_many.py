@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from abstain.dual.certificate import certify
+from abstain.dual.problem import native_task
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
-from abstain.solvers.native import SMO, ActiveSet, native_task
+from abstain.solvers.native import SMO, ActiveSet
 from looping import looped
 from many_tasks import SCALES, at, call, classes, flat
 from problems import random_problem

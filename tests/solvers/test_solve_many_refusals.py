@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from abstain import _native
-from abstain.solvers.native import SMO, native_rows, native_task
+from abstain.dual.problem import native_task
+from abstain.solvers.native import SMO, native_rows
 from many_tasks import SCALES, call, classes
 
 

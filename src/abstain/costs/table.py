@@ -78,6 +78,10 @@ class CostTable:
         computed = ("unitless", "_both_levels", "largest_scale")
         return {name: value for name, value in vars(self).items() if name not in computed}
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        """Return the same table, which never changes, with what was computed from it: a clone needs no other."""
+        return self
+
     def _key(self) -> tuple[Any, ...]:
         return self.labels, self.answers, self.hands_on, self.names, self.values.shape, self.values.tobytes()
 

@@ -6,18 +6,18 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain import _native
 from abstain.dual.problem import DualProblem
 from abstain.kernels import size_of_rows
 from abstain.losses.margin_loss import LossTable, MarginLoss
 
 _NO_LENGTH = 1e-6  # squared length of a machine of one class that counts as 0, as a share of the longest one
-ROUNDED = 1e-12  # share of the largest coefficient below which one inside its box is a rounding error
 UNBALANCED = 1e-10  # share of the sum of coefficients of a class that rounding may leave between the two sums
 
 
@@ -45,11 +45,57 @@ class Certificate:
     kkt_violation: float
 
 
+class Measures(NamedTuple):
+    """What one pass of the core over the rows finds (native/core/certificate.hpp has the formulas): numbers.
+
+    Of several problems over parts of the same rows, arrays with an entry for each part.
+
+    Attributes
+    ----------
+    bias, primal, dual, gap : float
+    pairs : float
+        The initial gain of the best pair step.
+    outside, excess : float
+        By how much a coefficient is outside its box, and by how much their sum differs from the total.
+    size, length, reach : float
+        |beta|_1, |beta|_2 and |w |slopes[0]| + |beta||_2.
+    top : float
+        The largest coefficient allowed.
+    room : float
+        The factor at which the first coefficient reaches its first breakpoint.
+    """
+
+    bias: Any
+    primal: Any
+    dual: Any
+    gap: Any
+    pairs: Any
+    outside: Any
+    excess: Any
+    size: Any
+    length: Any
+    reach: Any
+    top: Any
+    room: Any
+
+    @classmethod
+    def of(
+        cls,
+        problem: DualProblem,
+        beta: NDArray[np.float64],
+        F: NDArray[np.float64],
+        bias: float = math.nan,
+        lift: float = 0.0,
+    ) -> Measures:
+        """Measure (beta, bias) at the sums F; nan is the best bias, which is raised by `lift` of its size."""
+        beta, F = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F))
+        given: dict[str, Any] = {"total": float(problem.total), "bias": np.array([bias]), "lift": lift}
+        found = _native.measured(starts=np.array([0, problem.n]), **problem.native, beta=beta, F=F, **given)
+        return cls(*found[0].tolist())
+
+
 def certify(
-    problem: DualProblem,
-    beta: NDArray[np.float64],
-    bias: float,
-    expansion: NDArray[np.float64] | None = None,
+    problem: DualProblem, beta: NDArray[np.float64], bias: float, expansion: NDArray[np.float64] | None = None
 ) -> Certificate:
     """Certify (beta, bias); the expansion is recomputed in float64 unless it is given.
 
@@ -63,23 +109,17 @@ def certify(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         F = problem.scores(beta) if expansion is None else expansion
-        f = F + bias
-        losses, duals = problem.losses(f), problem.dual_values(beta)
-        half_norm = 0.5 * float(beta @ F)
-        primal, dual = half_norm + float(losses.sum()), float(duals.sum()) - half_norm
-        gap = float(np.abs(losses + beta * f - duals).sum()) + abs(bias * excess(problem, beta))
-        primal += problem.total * bias
-        relative_gap = gap / scale(problem, beta, primal, dual)
-        violation = max(_pair_violation(problem, beta, F), _infeasibility(problem, beta))
+    found = Measures.of(problem, beta, F, bias)
+    return certificate_of(found, scale(problem, beta, found.primal, found.dual))
+
+
+def certificate_of(found: Measures, size: float) -> Certificate:
+    """Return the certificate of these measures, with a gap relative to this size."""
+    relative = found.gap / size
+    infeasible = max(found.outside, abs(found.excess)) / max(found.top, sys.float_info.min)
     # After an overflow nothing is proven: the gap is then the largest number, not nan.
-    proven = np.isfinite(relative_gap)
-    return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
-
-
-def excess(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Return sum_i beta_i - total, which is 0 up to rounding for feasible coefficients."""
-    total = float(beta.sum())
-    return total - problem.total if problem.total else total
+    relative = relative if math.isfinite(relative) else sys.float_info.max
+    return Certificate(found.primal, found.dual, found.gap, relative, max(found.pairs, infeasible))
 
 
 def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: float) -> float:
@@ -96,7 +136,8 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
     """
     if problem.total == 0.0:
         return max(abs(primal), sys.float_info.min)
-    least = shortest_scale(beta, problem.diagonal)
+    with np.errstate(over="ignore", invalid="ignore"):
+        least = shortest_scale(beta, problem.diagonal)
     return max(abs(primal), abs(dual), least, sys.float_info.min)
 
 
@@ -148,16 +189,14 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
         return 10.0 * _length((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error)
 
 
-def most_rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
+def most_rounding(problem: DualProblem, found: Measures) -> float:
     """Return a bound on `rounding` in fewer passes: the squares of all rows together are those of each row at most."""
     entries = problem.X.data if issparse(problem.X) else problem.X.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
         squares = float(entries @ entries)
         of_row = squares if problem.kernel.formula.power == 2 else math.sqrt(problem.X.shape[1] * squares)
-        largest = [float(np.max(of)) for of in magnitudes(problem, of_row)]
-        size = np.abs(beta)
-        reach = _length(problem.breakpoint(problem.loss.n_knots) + size)
-        return float(rounding_bound(largest, _length(beta), size.sum(), reach, problem.loss))
+        largest = [of if isinstance(of, float) else float(np.max(of)) for of in magnitudes(problem, of_row)]
+        return float(rounding_bound(largest, found.length, found.size, found.reach, problem.loss))
 
 
 def rounding_bound(largest: Sequence[float], length: Any, size: Any, reach: Any, loss: MarginLoss | LossTable) -> Any:
@@ -201,35 +240,9 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     are feasible up to rounding stay as they are, on the breakpoints where they rest; what rounding left of a
     coefficient that is 0 makes no support vector.
     """
-    top = problem.breakpoint(problem.loss.n_knots)
-    size = np.abs(beta)
-    left = (size <= ROUNDED * size.max(initial=0.0)) & (size < top) & (size > 0.0)
-    if left.any():
-        beta = np.where(left, 0.0, beta)
-    given = problem.sign * beta
-    g = np.minimum(np.maximum(given, 0.0), top)
-    if problem.total != 0.0:
-        return _of_total(problem, beta, g, top)
-    both, missing = float(g.sum()), float(problem.sign @ g)
-    if abs(missing) <= 0.5 * UNBALANCED * both and (g == given).all():
-        return beta
-    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
-    least = min(negative, positive)
-    shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
-    return np.asarray(problem.sign * g * shrink)
-
-
-def _of_total(
-    problem: DualProblem, beta: NDArray[np.float64], g: NDArray[np.float64], top: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return y g with the right sum: all rows that can move go the same share of their way to 0 or to their top."""
-    missing = problem.total - float((problem.sign * g).sum())
-    if abs(missing) <= UNBALANCED * float(g.sum()) and (g == problem.sign * beta).all():
-        return beta
-    rises = problem.sign * np.sign(missing) > 0
-    room = np.where(rises, top - g, g)
-    share = min(1.0, abs(missing) / max(float(room.sum()), sys.float_info.min))
-    return np.asarray(problem.sign * np.clip(g + np.where(rises, share, -share) * room, 0.0, top))
+    given = np.require(beta, np.float64, ["C", "A"])
+    made = _native.made_feasible(**problem.native, total=float(problem.total), beta=given)
+    return beta if made is None else np.asarray(made)
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:
@@ -247,15 +260,3 @@ def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -
     room = float(np.divide(problem.breakpoint(1), g, out=np.full(problem.n, np.inf), where=g > 0).min())
     last = float(problem.knots[:, -1].min())
     return max(1.0, min(1.0 + violation / (2.0 * last), room)) if last > 0.0 else 1.0
-
-
-def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
-    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i and decreasing beta_j."""
-    up, down = problem.gains(beta, F)
-    return max(0.0, float(up.max()) - float(down.min()))
-
-
-def _infeasibility(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    g, top = problem.sign * beta, problem.breakpoint(problem.loss.n_knots)
-    outside = max(0.0, float((-g).max()), float((g - top).max()))
-    return max(outside, abs(excess(problem, beta))) / max(float(top.max()), sys.float_info.min)

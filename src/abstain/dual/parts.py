@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import Certificate
+from abstain import _native
+from abstain.dual.certificate import UNBALANCED, Certificate, Measures, magnitudes, rounding_bound
 from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import LossTable, MarginLoss, in_sequence
 
@@ -103,6 +105,22 @@ class PartCertificates:
         """Return the certificate of each part."""
         numbers = (self.primal, self.dual, self.gap, self.relative_gap, self.violation)
         return [Certificate(*one) for one in zip(*(number.tolist() for number in numbers), strict=True)]
+
+
+def certify_parts(parts: Parts, beta: NDArray[np.float64], F: NDArray[np.float64]) -> PartCertificates:
+    """Certify the coefficients of all parts by their sums F, with the best biases; `certify` has the formulas."""
+    largest = [float(np.max(of)) for of in magnitudes(parts.whole)]
+    beta, F = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F))
+    with np.errstate(over="ignore", invalid="ignore"):
+        given: dict[str, Any] = {"total": 0.0, "beta": beta, "F": F, "bias": np.full(len(parts), np.nan), "lift": 0.0}
+        found = Measures(*_native.measured(parts.starts, **parts.native, **given).T)
+        size = np.maximum(np.abs(found.primal), sys.float_info.min)
+        relative = np.where(np.isfinite(found.gap / size), found.gap / size, sys.float_info.max)
+        infeasible = np.maximum(found.outside, np.abs(found.excess)) / np.maximum(found.top, sys.float_info.min)
+        feasible = (found.outside == 0.0) & (np.abs(found.excess) <= 0.5 * UNBALANCED * found.size)
+        hidden = rounding_bound(largest, found.length, found.size, found.reach, parts.loss) / size
+    violation = np.maximum(found.pairs, infeasible)
+    return PartCertificates(found.bias, found.primal, found.dual, found.gap, relative, violation, hidden, feasible)
 
 
 def runs(lengths: NDArray[np.integer] | Sequence[int], most: int) -> list[tuple[int, int]]:

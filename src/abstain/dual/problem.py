@@ -81,6 +81,11 @@ class RowLosses:
         return self.loss.kinds(self.sign)
 
     @cached_property
+    def native(self) -> dict[str, Any]:
+        """Signs, weights and losses as keywords of the core."""
+        return native_task(self.sign, self.loss, self.weight)
+
+    @cached_property
     def _weighted(self) -> dict[int, NDArray[np.float64]]:
         """The breakpoints of every row that were asked for: a certificate reads the last one five times."""
         return {}
@@ -93,9 +98,9 @@ class RowLosses:
         """
         K, g = self.loss.n_knots, self.sign * beta
         slack = atol * self.breakpoint(K)
-        below = sum((self.breakpoint(k) < g - slack for k in range(1, K)), np.zeros(len(g), dtype=np.int8))
-        up_to = sum((self.breakpoint(k) <= g + slack for k in range(1, K + 1)), np.zeros(len(g), dtype=np.int8))
-        return np.where(g <= slack, 0, np.where(below == up_to, 2 * below + 1, 2 * up_to)).astype(np.int8)
+        below: Any = sum(self.breakpoint(k) < g - slack for k in range(1, K))
+        up_to: Any = sum(self.breakpoint(k) <= g + slack for k in range(1, K + 1))
+        return np.where(g <= slack, 0, np.maximum(below + up_to + 1, 2 * up_to)).astype(np.int8)
 
     def gains(
         self, beta: NDArray[np.float64], F: NDArray[np.float64]
@@ -117,6 +122,20 @@ class RowLosses:
             if k < K:
                 left = np.where(at < g - slack, following, left)
         return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
+
+
+def native_task(
+    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
+    knots, slopes = loss.tables()
+    return {
+        "sign": sign,
+        "weight": np.require(weight, np.float64, ["C", "A"]),
+        "kind": loss.kinds(sign).astype(np.int32),
+        "knots": knots,
+        "slopes": slopes,
+    }
 
 
 def set_names(n_knots: int) -> tuple[str, ...]:
@@ -162,8 +181,8 @@ class DualProblem(RowLosses):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         if self.total != 0.0:
             self._check_total()
-        diagonal = self.diagonal
-        if not np.isfinite(diagonal).all():
+        diagonal = None if self.kernel.formula.stationary else self.diagonal  # of ones
+        if diagonal is not None and not np.isfinite(diagonal).all():
             row = int(np.argmin(np.isfinite(diagonal)))
             raise ValueError(
                 f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "
@@ -172,7 +191,8 @@ class DualProblem(RowLosses):
 
     def _check_total(self) -> None:
         top = self.breakpoint(self.loss.n_knots)
-        least, most = (float(y * top[self.sign == y].sum()) for y in (-1, 1))
+        tops = self.sign * top
+        least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
         slack = ROUNDING * (most - least)
         if not least - slack <= self.total <= most + slack:
             raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")

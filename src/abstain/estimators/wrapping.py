@@ -19,7 +19,7 @@ from abstain.arguments import refuse_dask_frame, row_weights
 from abstain.estimators.fitting.attributes import read
 from abstain.estimators.fitting.bases import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Model
 from abstain.estimators.fitting.decide import RejectMixin
-from abstain.estimators.fitting.parameters import Method, where
+from abstain.estimators.fitting.parameters import Method, StatedParameters, where
 from abstain.estimators.fitting.routing import group_parameters
 from abstain.estimators.fitting.splitting import Groups, row_groups
 
@@ -54,7 +54,7 @@ def has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba") and not isinstance(inner, RejectMixin)
 
 
-class AroundClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class AroundClassifier(StatedParameters, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier around `estimator`, fitted as `estimator_`."""
 
     estimator: Any

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.problem import DualProblem, Task
+from abstain.dual.problem import DualProblem, Task, native_task
 from abstain.dual.proof import Status
 from abstain.machines.kernel_machine import vote_values
-from abstain.solvers.native import native_rows, native_task
+from abstain.solvers.native import native_rows
 
 MOST = 32_000_000  # scores of one native call: 256 MB
 

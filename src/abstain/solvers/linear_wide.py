@@ -27,7 +27,7 @@ from abstain.dual.proof import DualSolution, Status
 from abstain.kernels import Kernel
 from abstain.machines.linear_machine import native_data
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
-from abstain.solvers.native import SMO, native_task, within
+from abstain.solvers.native import SMO, within
 
 MOST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 2.5  # from here on Newton steps are faster than the Gram matrix
@@ -152,7 +152,7 @@ class WideRows:
         """Return what a solver of the core finds for all problems."""
         points, found, ends = solver(
             native_data(self.X, self.centre),
-            **native_task(problem.sign, problem.loss, problem.weight),
+            **problem.native,
             tol=settings.tol,
             most=settings.max_iter,
             seconds=np.inf if settings.time_limit is None else float(settings.time_limit),

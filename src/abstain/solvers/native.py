@@ -14,12 +14,10 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.certificate import magnitudes
-from abstain.dual.parts import PartCertificates, Parts
+from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, PartSolutions, Status
 from abstain.kernels import native_matrix
-from abstain.losses.margin_loss import LossTable, MarginLoss
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]
@@ -107,7 +105,7 @@ class Solver(ABC):
             **native_rows(first),
             gammas=np.array([first.kernel.gamma], dtype=np.float64),
             tasks=[
-                native_task(problem.sign, problem.loss, problem.weight)
+                problem.native
                 | {"scales": scales, "start": None if start is None else np.require(start, np.float64, ["C", "A"])}
                 for problem, start in zip(problems, starts, strict=True)
             ],
@@ -138,7 +136,7 @@ class Solver(ABC):
             degree=kernel.degree,
             rows=parts.rows,
             starts=parts.starts,
-            **native_task(parts.sign, parts.loss, parts.weight),
+            **parts.native,
             report=self.progress,
             values_first=parts.values_first,
             **self._settings,
@@ -200,26 +198,14 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight. The
     certificate holds for any bias.
     """
-    task = native_task(problem.sign, problem.loss, problem.weight)
-    expansion = np.require(expansion, np.float64, ["C", "A"])
-    ends = np.array([0, problem.n])
-    return float(_native.best_biases(starts=ends, **task, expansion=expansion, total=float(problem.total))[0])
-
-
-def certify_parts(parts: Parts, beta: NDArray[np.float64], expansion: NDArray[np.float64]) -> PartCertificates:
-    """Certify the coefficients of all parts by their sums alone, with the best biases; `certify` has the formulas."""
-    root, exponent = (float(np.max(of)) for of in magnitudes(parts.whole))
-    task = native_task(parts.sign, parts.loss, parts.weight)
-    *numbers, feasible = _native.certify_parts(
-        starts=parts.starts, **task, beta=beta, expansion=expansion, root=root, exponent=exponent
-    )
-    return PartCertificates(*numbers, feasible=feasible == 1.0)
+    expansion, ends = np.require(expansion, np.float64, ["C", "A"]), np.array([0, problem.n])
+    total = float(problem.total)
+    return float(_native.best_biases(starts=ends, **problem.native, expansion=expansion, total=total)[0])
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
     """Return the problem as keywords of the native solvers; every conversion of arrays happens here."""
-    task = native_task(problem.sign, problem.loss, problem.weight)
-    return {**native_rows(problem), "gamma": problem.kernel.gamma, **task}
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **problem.native}
 
 
 def native_rows(problem: DualProblem) -> dict[str, Any]:
@@ -231,18 +217,6 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     if not kernel.formula.native:
         return {"data": {"gram": np.require(kernel(problem.X), np.float64, ["C", "A"])}, **_NO_FORMULA}
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
-
-
-def native_task(sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]) -> dict[str, Any]:
-    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
-    knots, slopes = loss.tables()
-    return {
-        "sign": sign,
-        "weight": np.require(weight, np.float64, ["C", "A"]),
-        "kind": loss.kinds(sign).astype(np.int32),
-        "knots": knots,
-        "slopes": slopes,
-    }
 
 
 def _rows(problem: DualProblem) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import threads
-from abstain.dual.parts import PartCertificates, Parts, runs
+from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import (
     NEGLIGIBLE,
@@ -29,7 +29,7 @@ from abstain.estimators.fitting.posing import Posed, can_share_values, part_valu
 from abstain.estimators.fitting.solving import SCORED, FittedMachine, solved
 from abstain.machines.kernel_machine import class_pairs
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.native import SMO, certify_parts, within
+from abstain.solvers.native import SMO, within
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 WHOLE = 1000  # rows of a pair, on average, up to which all kernel values are computed first

@@ -82,18 +82,10 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 }
 
 
-@with_parameters
-class SolverParameters:
-    """How long a solver may run, and to what tolerance."""
+class StatedParameters:
+    """An estimator whose parameters are known by `with_parameters`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]]
-
-    _: KW_ONLY
-    tol: float = 1e-3
-    max_iter: int = 10_000_000
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: bool = False
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -107,6 +99,18 @@ class SolverParameters:
         given = {name: getattr(self, name) for name in self._get_param_names()}
         changed = {name: value for name, value in given.items() if name not in defaults or value is not defaults[name]}
         validate_parameter_constraints(self._parameter_constraints, changed, caller_name=type(self).__name__)
+
+
+@with_parameters
+class SolverParameters(StatedParameters):
+    """How long a solver may run, and to what tolerance."""
+
+    _: KW_ONLY
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
 
 @with_parameters

@@ -16,7 +16,7 @@ from abstain.arguments import one_blas_thread
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
 from abstain.gammas import resolve_gamma
-from abstain.kernels import Kernel, Matrix, called_kernel
+from abstain.kernels import KERNELS, Kernel, Matrix, called_kernel
 from abstain.machines.kernel_machine import KernelMachine, expand_parts, gram_values, kernel_bytes
 from abstain.solvers.native import SMO
 
@@ -107,9 +107,10 @@ def resolved_kernel(
     """Return the kernel that an estimator's parameters name, with gamma as a number."""
     if callable(parameters.kernel):
         return parameters.kernel
-    kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
-    takes_gamma = kernel.formula.takes_gamma
-    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight, kernel.name)) if takes_gamma else kernel
+    name: str = parameters.kernel
+    takes_gamma = name in KERNELS and KERNELS[name].takes_gamma
+    number = resolve_gamma(gamma, X, sample_weight, name) if takes_gamma else 1.0
+    return Kernel(name, number, float(parameters.coef0), int(parameters.degree))
 
 
 def centrable(kernel: Kernel, X: Matrix) -> Matrix:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from abstain.dual.certificate import (
     Certificate,
-    certify,
+    Measures,
+    certificate_of,
     feasible,
     most_rounding,
     rounding,
@@ -26,7 +27,7 @@ from abstain.estimators.fitting.definiteness import is_indefinite
 from abstain.estimators.fitting.posing import Posed, sharing
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.native import best_bias, within
+from abstain.solvers.native import within
 
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
@@ -90,13 +91,11 @@ class Solved:
 
         None is what rounding in float64 may hide.
         """
-        bias = best_bias(problem, expansion)
-        if problem.total != 0.0:
-            bias += ON_MARGIN * abs(bias)
-        machine = replace(machine, bias=bias)
-        certificate = certify(problem, solution.beta, machine.bias, expansion)
-        size = scale(problem, solution.beta, certificate.primal, certificate.dual)
-        if hidden is None and not most_rounding(problem, solution.beta) <= NEGLIGIBLE * size:
+        measures = Measures.of(problem, solution.beta, expansion, lift=ON_MARGIN if problem.total else 0.0)
+        machine = replace(machine, bias=measures.bias)
+        size = scale(problem, solution.beta, measures.primal, measures.dual)
+        certificate = certificate_of(measures, size)
+        if hidden is None and not most_rounding(problem, measures) <= NEGLIGIBLE * size:
             hidden = rounding(problem, solution.beta)
         if hidden is not None and hidden > NEGLIGIBLE * size:
             gap = min(certificate.relative_gap + hidden / size, sys.float_info.max)

@@ -35,15 +35,24 @@ def _parts(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
             estimator = inner
 
 
+def unscaled(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the steps without the scalers at their end: `NoveltyDetector` gives the same scores with and without."""
+    count = len(steps)
+    while count and type(steps[count - 1][1]) is StandardScaler:
+        count -= 1
+    return steps[:count]
+
+
 def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
     """Fit a detector that takes rows as `estimator` takes them.
 
-    Given: a clone, behind clones of the estimator's transformers. None: the same with a `NoveltyDetector`, and an
-    imputer if the classifier takes missing values.
+    Given: a clone, behind clones of the estimator's transformers. None: the same with a `NoveltyDetector`, but no
+    scalers right before it, and an imputer if the classifier takes missing values.
     """
     steps, classifier = _parts(estimator)
-    before = Pipeline([(name, step if step is None or isinstance(step, str) else clone(step)) for name, step in steps])
-    rows = before.fit_transform(X, y) if before.steps else X
+    steps = unscaled(steps) if detector is None else steps
+    before = [(name, step if step is None or isinstance(step, str) else clone(step)) for name, step in steps]
+    rows = Pipeline(before).fit_transform(X, y) if before else X
     try:
         if detector is None:
             after, last = _default(classifier, before, X, rows)
@@ -56,11 +65,13 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
             f"the detector of novel rows cannot be fitted to these rows: {error} Put the preprocessing and the "
             "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
         ) from error
-    every = [*before.steps, *after, ("novelty", last)]
+    every = [*before, *after, ("novelty", last)]
     return Pipeline(unique_names(every)) if len(every) > 1 else last
 
 
-def _default(classifier: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
+def _default(
+    classifier: Any, before: list[tuple[str, Any]], X: Any, rows: Any
+) -> tuple[list[tuple[str, Any]], Any]:
     """Fit the default detector, and what comes between it and the transformers.
 
     Sparse rows, more than `MOST_COLUMNS` columns and fewer than `FEWEST_ROWS` rows have a one-class SVM on standardised
@@ -72,16 +83,15 @@ def _default(classifier: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list
         rows = steps[0][1].fit_transform(rows)
     n, d = rows.shape if hasattr(rows, "shape") else np.shape(rows)
     if not issparse(rows) and n >= FEWEST_ROWS and d <= MOST_COLUMNS:
-        return steps, NoveltyDetector().fit(rows, origin=_origin([*before.steps, *steps], X))
-    last = before.steps[-1][1] if before.steps and not steps else None
-    if not (isinstance(last, StandardScaler) and last.with_std):
-        steps.append(("scale", StandardScaler(with_mean=not issparse(rows))))
-        rows = steps[-1][1].fit_transform(rows)
-    return steps, OneClassSVM(nu=0.05, gamma="scale").fit(rows)
+        return steps, NoveltyDetector().fit(rows, origin=_origin([*before, *steps], X))
+    steps.append(("scale", StandardScaler(with_mean=not issparse(rows))))
+    return steps, OneClassSVM(nu=0.05, gamma="scale").fit(steps[-1][1].fit_transform(rows))
 
 
 def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
     """Return what a row becomes whose numbers are all 0; None if the steps do not take such a row."""
+    if not steps:
+        return np.zeros(np.shape(X)[1])
     try:
         if hasattr(X, "iloc"):
             zero = X.iloc[:1].copy()
@@ -91,8 +101,7 @@ def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
             zero = X.head(1).with_columns([column.clear(1).fill_null(0) for column in numbers])
         else:
             zero = np.zeros((1, np.shape(X)[1]))
-        row = Pipeline(steps).transform(zero) if steps else zero
-        return np.asarray(row, dtype=np.float64)[0]
+        return np.asarray(Pipeline(steps).transform(zero), dtype=np.float64)[0]
     except (TypeError, ValueError):
         return None
 

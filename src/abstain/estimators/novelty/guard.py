@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,9 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 
 from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 
-# A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
+# A cell beyond this is not passed to other detectors: those that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
-FEW = 500  # rows below which it takes longer to find those that are surely not novel than to score them
-AT_ONCE = 4096  # rows of an array, which then stay in the processor's cache from step to step
+FEW = 200  # rows below which it takes longer to find those that are surely not novel than to score them
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
 # of equal rows none may be more unusual than the others.
 TIED = 1e-8
@@ -113,7 +113,7 @@ class Guard:
         p = (1.0 + self.m - above) / (self.m + 1.0)
         return np.asarray(np.where(tied, np.maximum(p, self.least_known), p))
 
-    @property
+    @cached_property
     def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The scores between which a row is as unusual as each calibration row: theirs, but for rounding."""
         room = TIED * np.where(np.isfinite(self.scores), np.abs(self.scores), 0.0)
@@ -124,7 +124,7 @@ class Guard:
         """The least p-value above the rate: (k + 1) / (m + 1), k the largest number with k / (m + 1) <= rate."""
         return (self._most + 1.0) / (self.m + 1.0)
 
-    @property
+    @cached_property
     def _most(self) -> int:
         return int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
 
@@ -135,7 +135,7 @@ class Guard:
         beyond[beyond] = self.p_value(s[beyond]) <= self.rate
         return beyond
 
-    @property
+    @cached_property
     def _level(self) -> float:
         """What a novel row is more unusual than."""
         return float(self.levels[1][self.m - self._most]) if self.acts else np.inf
@@ -202,39 +202,23 @@ def _unusual(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
             return np.full(n, np.inf)
         # such as a category that the detector's own encoder has not seen; the other rows can be scored
         halves = np.array_split(np.arange(n), 2)
-        return np.concatenate([_unusual(detector, _safe_indexing(X, half), above) for half in halves])
+        return np.concatenate([_unusual(detector, some_rows(X, half), above) for half in halves])
 
 
 def _scored(detector: Any, X: Any, above: float = 0.0) -> NDArray[np.float64]:
     last, n = detector[-1] if isinstance(detector, Pipeline) else detector, number_of_rows(X)
     if above <= 0.0 or n < FEW or not isinstance(last, NoveltyDetector):
         return _scored_by(last, _before(detector, X))
-    scored, step, unsure = np.full(n, above), AT_ONCE if type(X) is np.ndarray else n, []
-    scaler = _only_scaler(detector, X)
-    scaling = None if scaler is None else (scaler.mean_, scaler.scale_)
-    for first in range(0, n, step):
-        rows = X[first : first + step] if step < n else X
-        rows = rows if scaler is not None else _before(detector, rows)
-        at = last.unsure(rows, above, scaling)
-        some = _safe_indexing(rows, at)
-        unsure.append((first + at, some if scaler is None else _transformed(scaler, some)))
-    at, rows = unsure[0] if len(unsure) == 1 else map(np.concatenate, zip(*unsure, strict=True))
+    rows = _before(detector, X)
+    at, scored = last.unsure(rows, above), np.full(n, above)
     if len(at):
-        scored[at] = _scored_by(last, rows)
+        scored[at] = _scored_by(last, some_rows(rows, at))
     return scored
 
 
-def _only_scaler(detector: Any, X: Any) -> Any:
-    """Return the StandardScaler that is all that comes before the last step, if it is no more than its arithmetic."""
-    step: Any = detector[0] if isinstance(detector, Pipeline) and len(detector.steps) == 2 else None
-    whole = _is_arithmetic(step, X) and step.with_mean and step.with_std
-    return step if whole and not hasattr(step, "feature_names_in_") else None
-
-
-def _is_arithmetic(step: Any, rows: Any) -> bool:
-    """Whether a StandardScaler can take the rows without its checks, which take longer than its arithmetic."""
-    plain = type(step) is StandardScaler and type(rows) is np.ndarray and rows.dtype == np.float64
-    return plain and rows.ndim == 2 and rows.shape[1] == step.n_features_in_
+def some_rows(X: Any, at: NDArray[np.intp]) -> Any:
+    """Return some rows, of an array without scikit-learn's checks."""
+    return X[at] if type(X) is np.ndarray else _safe_indexing(X, at)
 
 
 def _before(detector: Any, rows: Any) -> Any:
@@ -254,7 +238,7 @@ def _scored_by(last: Any, rows: Any) -> NDArray[np.float64]:
     if not usable.all():
         if not usable.any():
             return scored
-        inside = _safe_indexing(rows, np.flatnonzero(usable))
+        inside = some_rows(rows, np.flatnonzero(usable))
     found = np.asarray(last.score_samples(inside), dtype=np.float64)
     if found.shape != (n := number_of_rows(inside),):
         raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
@@ -263,8 +247,9 @@ def _scored_by(last: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _transformed(step: Any, rows: Any) -> Any:
-    """Return the rows after a transformer."""
-    if not _is_arithmetic(step, rows):
+    """Return the rows after a transformer; a scaler's checks of an array take longer than its arithmetic."""
+    plain = type(step) is StandardScaler and type(rows) is np.ndarray and rows.dtype == np.float64
+    if not plain or rows.shape[1:] != (step.n_features_in_,):
         return step.transform(rows)
     rows = rows - (step.mean_ if step.with_mean else 0.0)
     if step.with_std:
@@ -273,16 +258,21 @@ def _transformed(step: Any, rows: Any) -> Any:
 
 
 def _usable(rows: Any, detector: Any) -> NDArray[np.bool_]:
-    """Return True for rows of finite numbers that float32 can hold, and for all rows that are not numbers."""
+    """Return True for rows of finite numbers that the detector can hold, and for all rows that are not numbers."""
     rows = rows.tocsr() if issparse(rows) else np.asarray(rows)
-    values, n = rows.data if issparse(rows) else rows, number_of_rows(rows)
-    if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
-        return np.ones(n, dtype=bool)  # nan is not <= LARGEST
+    values, n, most = rows.data if issparse(rows) else rows, number_of_rows(rows), largest_cell(detector)
+    if values.dtype.kind != "f" or not values.size or max(-values.min(), values.max()) <= most:
+        return np.ones(n, dtype=bool)  # nan is not <= most
     nan = bool(get_tags(detector).input_tags.allow_nan)
-    beyond = ~((np.abs(values) <= LARGEST) | (nan & np.isnan(values)))
+    beyond = ~((np.abs(values) <= most) | (nan & np.isnan(values)))
     if issparse(rows):
         return np.isin(np.arange(n), np.repeat(np.arange(n), np.diff(rows.indptr))[beyond], invert=True)
     return np.asarray(~beyond.any(axis=1))
+
+
+def largest_cell(detector: Any) -> float:
+    """Return the largest number that is passed to a detector; ours computes in float64."""
+    return float(np.finfo(np.float64).max) if isinstance(detector, NoveltyDetector) else LARGEST
 
 
 def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -292,7 +282,10 @@ def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return increasing scores, each run of near ones replaced by its largest, so that no row becomes novel by it."""
-    last = np.flatnonzero(np.append(~_near(scores[1:], scores[:-1]), True))
+    near = _near(scores[1:], scores[:-1])
+    if not near.any():
+        return scores
+    last = np.flatnonzero(np.append(~near, True))
     return np.asarray(np.repeat(scores[last], np.diff(last, prepend=-1)))
 
 

@@ -19,7 +19,6 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
@@ -27,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from abstain.estimators.fitting.splitting import Groups
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.novelty.guard import some_rows
 from abstain.estimators.novelty.guarded import Guarded
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
@@ -138,11 +138,11 @@ class Table:
 
     def rows(self, at: NDArray[np.intp]) -> tuple[Any, Any]:
         """Return some of the rows and their labels."""
-        return _safe_indexing(self.X, at), _safe_indexing(self.y, at)
+        return some_rows(self.X, at), some_rows(self.y, at)
 
     def taken(self, at: NDArray[np.intp]) -> Table:
         """Return a table of some of the rows."""
-        return Table(*self.rows(at), {name: _safe_indexing(value, at) for name, value in self.parameters.items()})
+        return Table(*self.rows(at), {name: some_rows(value, at) for name, value in self.parameters.items()})
 
     def fitted(self, estimator: Any) -> Any:
         """Fit the estimator on the rows."""

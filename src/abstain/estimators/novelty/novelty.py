@@ -58,7 +58,8 @@ class NoveltyRejector(GuardedDecisions):
         With `fit` and `score_samples`, such as scikit-learn's `IsolationForest`. None: the larger of two scores, one of
         broken relations between columns and one of the distance from all training rows (`NoveltyDetector`); for sparse
         rows, for fewer than 12 rows to learn from and for more than 500 columns a one-class SVM on standardised
-        columns. Any of them is fitted behind clones of the transformers of a Pipeline.
+        columns. Any of them is fitted behind clones of the transformers of a Pipeline, except that the default leaves
+        out a `StandardScaler` right before it: its scores are the same without.
     calibration_size : int, float or None, default=None
         The number of calibration rows, or their share. None: ``k / rate - 1``, where a row is novel if fewer than k
         calibration rows are as unusual; k is the least whole number for a fifth of the rows, and at least 2 if that

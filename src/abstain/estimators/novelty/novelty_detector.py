@@ -17,9 +17,10 @@ from abstain.estimators.fitting.bases import BaseEstimator
 from abstain.estimators.fitting.decide import FittedMixin
 from abstain.estimators.novelty.left_out import residuals_left_out, scores_left_out
 from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.lower_bound import lower_bound, unsure_rows
 
 Array = NDArray[np.float64]
-Scaling = tuple[Array, Array]  # the mean and the scale of each column
 
 FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of
 FAR = 3.0  # standard deviations at which a cell is clipped
@@ -28,7 +29,6 @@ RIDGE = 0.01  # of the mean variance
 OUTER, UPPER = 0.01, 0.2  # shares of the training rows that set the units of a residual and of each of the two parts
 SHORTEST = 0.02  # the mean excess of a part is at least this
 FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
-FARTHEST = 1e6  # standard deviations from 0 of a mean
 LONGEST = math.log(-math.log(FAINTEST))  # the logarithm of a distance that is never reached
 
 
@@ -55,23 +55,24 @@ class Columns:
     spread: Array
 
     @classmethod
-    def of(cls, X: Array, origin: Array | None) -> Columns:
-        """Learn from training rows; no column has a logarithm if the origin is None."""
+    def learnt(cls, X: Array, origin: Array | None) -> tuple[Columns, Array]:
+        """Learn from training rows, and return their z; no column has a logarithm if the origin is None."""
         n, d = X.shape
         above = X - origin if origin is not None else np.zeros((n, d))
         least = above.min(axis=0)
         logged = least > 1e-9 * np.abs(above).max(axis=0)
         floor = np.where(logged, least / 10.0, 0.0)
         start = np.where(logged, origin, 0.0) if origin is not None else np.zeros(d)
-        u = cls(start, floor, np.zeros(d), np.ones(d)).standardised(X)
-        low, middle, high = np.quantile(u, [0.25, 0.5, 0.75], axis=0)
+        given = cls(start, floor, np.zeros(d), np.ones(d)).standardised(X)
+        low, middle, high = _quantiles(given, 0.25, 0.5, 0.75)
         reach = np.where(high > low, ODD * (high - low) / 1.349, np.inf)
-        u = np.clip(u, middle - reach, middle + reach)
+        u = np.clip(given, middle - reach, middle + reach)
         deviation = u.std(axis=0)
         spread = np.where(deviation > 1e-12 * np.abs(u).max(axis=0), deviation, 1.0)
         mean = u.mean(axis=0)
         shift = np.clip((u - mean) / spread, -FAR, FAR).mean(axis=0)
-        return cls(start, floor, mean + shift * spread, spread)
+        columns = cls(start, floor, mean + shift * spread, spread)
+        return columns, (given - columns.centre) / spread
 
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
@@ -86,25 +87,6 @@ class Columns:
             X = columns.T
         z: Array = X - self.centre
         z /= self.spread
-        return z
-
-    def single(self, X: Array, scaling: Scaling | None) -> NDArray[np.float32]:
-        """Return z in single precision of rows that are scaled first: both are one step if no column has a logarithm.
-
-        (x - mean) / scale, in standard deviations, is (x - mean - scale centre) / (scale spread).
-        """
-        centre, spread = self.centre, self.spread
-        if scaling is not None:
-            mean, scale = scaling
-            centre, spread = mean + scale * centre, scale * spread
-            # farther from 0, the rounding of a mean would count in single precision
-            if (self.floor > 0.0).any() or (np.abs(centre) > FARTHEST * spread).any():
-                return self.single((X - mean) / scale, None)
-        elif (self.floor > 0.0).any():
-            return self.standardised(X).astype(np.float32)
-        z = np.empty(X.shape, dtype=np.float32)
-        np.subtract(X, centre, out=z, casting="same_kind")
-        z /= spread.astype(np.float32)
         return z
 
 
@@ -134,8 +116,7 @@ class FittedDetector:
     @classmethod
     def of(cls, X: Array, origin: Array | None) -> FittedDetector:
         """Fit to rows; the units come from the sizes that each row has if it alone is left out."""
-        columns = Columns.of(X, origin)
-        z = columns.standardised(X)
+        columns, z = Columns.learnt(X, origin)
         clipped = z.clip(-FAR, FAR)
         n, d = z.shape
         covariance = clipped.T @ clipped / n
@@ -143,7 +124,7 @@ class FittedDetector:
         precision = np.linalg.inv(covariance + ridge * np.eye(d))
         one_class = NoveltyDetector.part().fit(clipped)
         residual = np.abs(residuals_left_out(precision, z, clipped))
-        rare = np.maximum(np.quantile(residual, 1.0 - OUTER, axis=0), np.sqrt((residual**2).mean(axis=0)))
+        rare = np.maximum(_quantiles(residual, 1.0 - OUTER)[0], np.sqrt((residual**2).mean(axis=0)))
         rare = np.where(rare > 0.0, rare, 1.0)
         units, excess = np.ones(2), np.full(2, SHORTEST)
         far = _distance(scores_left_out(one_class.machine_, clipped), one_class.machine_)
@@ -173,35 +154,29 @@ class FittedDetector:
             v = np.maximum(*(np.log(size / unit) / excess for size, unit, excess in parts))
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
-    def unsure(self, X: Array, above: float, scaling: Scaling | None) -> NDArray[np.intp]:
-        """Return the indices of the rows that may be more unusual than `above`, or hold no finite numbers.
-
-        In single precision, with a bound on its rounding, and a bound on the distance by Jensen's inequality: with
-        weights w_i = beta_i / sum_i beta_i, m = sum_i w_i z_i and q = sum_i w_i z_i.z_i, ::
-
-            -log f = -log sum_i w_i exp(-gamma |z_i - z|^2) <= gamma sum_i w_i |z_i - z|^2 = gamma (z.z - 2 z.m + q)
-        """
+    def unsure(self, X: Array, above: float) -> NDArray[np.intp]:
+        """Return the indices of the rows that may be more unusual than `above`, or hold no finite numbers."""
         v = above - 1.0 if above > 1.0 else math.log(above)
-        residual_level, far_level = self.units * np.exp(np.minimum(self.excess * v, LONGEST))
-        residuals, widest, middle, spread = self._single
-        z = self.columns.single(X, scaling)
-        eps = (z.shape[1] + 4) * float(np.finfo(np.float32).eps)
-        with np.errstate(invalid="ignore"):  # rows that are no numbers are unsure
-            residual = residuals @ z.T  # columns together, for the largest of each row
-        largest = np.maximum(residual.max(axis=0), -residual.min(axis=0))
-        largest += eps * widest * np.sqrt(np.einsum("ij,ij->i", z, z))
-        z.clip(-FAR, FAR, out=z)
-        most = (np.einsum("ij,ij->i", z, z) + spread) * np.float32(1.0 + 2.0 * eps) - z @ middle
-        gamma = self.machine.kernel.gamma
-        return np.flatnonzero(~((largest < residual_level) & (gamma * most < far_level**2)))
+        residual_level, far_level = (self.units * np.exp(np.minimum(self.excess * v, LONGEST))).tolist()
+        columns, (residuals, bound) = self.columns, self._bounds
+        scaling = columns.centre, columns.spread
+        if (columns.floor > 0.0).any():
+            X, scaling = columns.standardised(X), (np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        least = math.exp(-(far_level**2)) * float(self.machine.coef.sum())
+        return unsure_rows(X, scaling, residuals, residual_level, bound=bound, least=least, clip=FAR)
 
     @cached_property
-    def _single(self) -> tuple[Any, float, Any, Any]:
-        """The residuals, the largest length of one, 2 m and q, in single precision."""
-        vectors, w = self.machine.vectors, self.machine.coef / self.machine.coef.sum()
-        widest = float(np.linalg.norm(self.residuals, axis=0).max())
-        middle, spread = 2.0 * (w @ vectors), float(w @ np.square(vectors).sum(axis=1))
-        return self.residuals.T.astype(np.float32), widest, middle.astype(np.float32), np.float32(spread)
+    def _bounds(self) -> tuple[Array, KernelMachine]:
+        """The vectors of the residuals, and a bound on the score of the machine."""
+        return np.ascontiguousarray(self.residuals.T), lower_bound(self.machine)
+
+
+def _quantiles(values: Array, *shares: float) -> Array:
+    """Return these quantiles of each column: between the two nearest numbers, as NumPy does it with more checks."""
+    ordered, at = np.sort(values, axis=0), np.multiply(shares, len(values) - 1)
+    below = at.astype(np.intp)
+    following = ordered[np.minimum(below + 1, len(values) - 1)]
+    return np.asarray(ordered[below] + (at - below)[:, np.newaxis] * (following - ordered[below]))
 
 
 def _distance(score: Array, machine: Any) -> Array:
@@ -279,12 +254,9 @@ class NoveltyDetector(FittedMixin, BaseEstimator):
         now: FittedDetector = self._now
         return -now.unusual(checked_rows(self, X, dense=True, reset=False))
 
-    def unsure(self, X: Any, above: float, scaling: Scaling | None = None) -> NDArray[np.intp]:
-        """Return the indices of the rows that may have a score below minus `above`; faster than their scores.
-
-        With a mean and a scale of each column, the rows are scaled by them first.
-        """
-        return self._now.unsure(np.asarray(X, dtype=np.float64), above, scaling)
+    def unsure(self, X: Any, above: float) -> NDArray[np.intp]:
+        """Return the indices of the rows that may have a score below minus `above`; faster than their scores."""
+        return self._now.unsure(np.asarray(X, dtype=np.float64), above)
 
     @staticmethod
     def part() -> OneClassSVM:

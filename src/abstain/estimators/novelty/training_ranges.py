@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from operator import add
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.novelty.column_range import KEPT, CellTable, SeenCategories, SeenColumn, SeenNumbers
@@ -248,6 +249,11 @@ class SeenColumns:
         table = CellTable.of(X)
         if table is None:
             return None
+        if isinstance(table.X, np.ndarray) and table.X.dtype.kind == "f" and table.rows:
+            ends = table.X.min(axis=0).astype(np.float64), table.X.max(axis=0).astype(np.float64)
+            if np.isfinite(ends).all():  # no cell is missing
+                known = zip(table.names, *(each.tolist() for each in ends), strict=True)
+                return cls(table.rows, tuple(SeenNumbers(name, table.rows, 0, *both) for name, *both in known))
         named = zip(table.names, table.columns(range(len(table.names))), strict=True)
         kinds = ((name, its, SeenCategories if its.dtype == object else SeenNumbers) for name, its in named)
         return cls(table.rows, tuple(kind.of(name, its) for name, its, kind in kinds))

@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from abstain.estimators.novelty.column_range import KEPT, LONGEST, SeenCategories, SeenColumn, SeenNumbers
-from abstain.estimators.novelty.detectors import transformers_of, unique_names
+from abstain.estimators.novelty.detectors import transformers_of, unique_names, unscaled
 from abstain.estimators.novelty.guard import Calibration, Guard
 from abstain.estimators.novelty.guarded import Guarded, machine_and_rule
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
@@ -89,9 +89,10 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
     """Check that the detector begins with the transformers of the classifier, and ends in what was asked for."""
     last, given = last_step(guard.detector), estimator.detector
     steps = guard.detector.steps[:-1] if type(guard.detector) is Pipeline else []
-    before = unique_names(transformers_of(estimator.estimator))
-    begun = [[name, asked(step)] for name, step in steps[: len(before)]]
-    if begun != [[name, asked(step)] for name, step in before]:
+    whole = transformers_of(estimator.estimator)  # files of version 0.2 have the scalers too
+    allowed = [unique_names(some) for some in ([whole] if given is not None else [whole, unscaled(whole)])]
+    before = next((some for some in allowed if _asked(steps[: len(some)]) == _asked(some)), None)
+    if before is None:
         raise ModelFileError("its detector does not begin with the transformers of its classifier.")
     if given is not None and (len(steps) > len(before) or asked(given) != asked(last)):
         raise ModelFileError("its detector differs from the one in its parameters.")
@@ -99,6 +100,10 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
     scale: Any = steps[-1][1] if len(steps) > len(before) else None  # of a machine of one class
     if hasattr(scale, "with_mean") and issparse(last.machine_.vectors) == scale.with_mean:
         raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")
+
+
+def _asked(steps: list[tuple[str, Any]]) -> list[list[Any]]:
+    return [[name, asked(step)] for name, step in steps]
 
 
 def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:

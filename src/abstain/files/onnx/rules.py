@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from abstain.estimators.novelty.guard import LARGEST, Guard
+from abstain.estimators.novelty.guard import Guard, largest_cell
 from abstain.estimators.novelty.guarded import least_at_worst
 from abstain.estimators.novelty.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
@@ -175,7 +175,7 @@ def guard_nodes(guard: Guard, table: Table) -> tuple[Value, Value]:
     X = through(before, table).numbers()
     unusual = _unusual(last._fitted_, scoring, X) if type(last) is NoveltyDetector else -scoring.score(X)
     overflown = unusual.apply("IsNaN") | unusual.apply("IsInf")
-    beyond = ~(abs(X) <= LARGEST)  # as `Guard` requires it
+    beyond = ~(abs(X) <= largest_cell(last))  # as `Guard` requires it
     known = ~(overflown | beyond.any().column())
     unusual = known.where(unusual, np.inf)
     low, high = guard.levels
