@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import checked_costs, real_number, share_between, warn_caller
+from abstain.arguments import checked_costs, real_number, warn_caller
 from abstain.costs.costs import Costs
 from abstain.costs.cuts import Thresholds
 from abstain.costs.table import CostTable
@@ -78,7 +78,7 @@ class Request:
                 f"{' and '.join(given)} are given together; give only one of costs, reject_rate, class_error, and "
                 "max_error with confidence."
             )
-        costs, confidence = parameters.costs, share_between("confidence", parameters.confidence, 0.9)
+        costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
         if costs is not None:
             costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
         if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
@@ -95,6 +95,8 @@ class Request:
             )
         if by_row and (others := [one for one in given if one != "costs"]):
             raise ValueError(f"row_costs and {others[0]} are given together; decide by one of them.")
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         way: Any = "costs" if by_row else next(iter(given), None)
         share = None if way in (None, "costs") else _shares(way, getattr(parameters, way))
         if way == "class_error" and parameters.method != AUTO:
