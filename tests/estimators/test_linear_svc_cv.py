@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, RejectSVCCV
-from abstain.solvers import linear_cross_validation
+from abstain.solvers import linear_cross_validation, linear_wide
 from abstain.solvers.linear import LinearNewton
 from class_cases import GENERAL, gaussians, table_costs
 
@@ -106,8 +106,10 @@ def test_rows_are_not_copied(monkeypatch):
     seen = []
     sums = linear_cross_validation.LocalSums
     monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda one, *rest: seen.append(one.X) or sums(one, *rest))
+    read = linear_wide.native_data
+    monkeypatch.setattr(linear_wide, "native_data", lambda rows, centre: seen.append(rows) or read(rows, centre))
     LinearRejectSVCCV(Cs=2, cv=2).fit(X, Y)
-    assert len(seen) == 4
+    assert len(seen) == 5  # two folds: interior point steps at one C, Newton steps at the next; and the last fit
     assert all(np.shares_memory(rows, X) for rows in seen)
 
 

@@ -95,7 +95,7 @@ def test_visits_that_would_take_long_are_left_for_steps():
 
 
 def test_only_the_problems_that_are_left_take_steps(monkeypatch):
-    first = noisy(1000, 200, 0.05)
+    first = noisy(1500, 200, 0.1, 10.0)
     easy = replace(first, sign=np.where(np.asarray(first.X.sum(axis=1)) > 0, 1, -1).astype(np.int8))
     rows = WideRows(first.X, first.centre)
     counts = []

@@ -123,7 +123,7 @@ template <class Row, int L> class Run {
             const double gap = std::min(gap_[l], 1e100), rate = elementary::log(last_[l] / gap);
             const double steps = rate > 0 ? elementary::log(gap / tol) / rate * static_cast<double>(epochs_ - before_) : infinity;
             if (steps < static_cast<double>(late - epochs_)) look = std::min(look, std::max(soon, epochs_ + 1 + static_cast<Index>(steps)));
-            last_[l] = gap, hopeless_[l] = steps > longest ? hopeless_[l] + 1 : 0;
+            last_[l] = gap, hopeless_[l] = steps > longest && epochs_ <= linear_policy::decided ? hopeless_[l] + 1 : 0;
             slow_[l] = !(steps <= static_cast<double>(linear_policy::face_epochs[L > 1]));
         }
         before_ = epochs_;

@@ -51,8 +51,10 @@ inline constexpr int longest_nap = 15;
 inline constexpr Index first_look = 6;
 inline constexpr double epochs_per_pass = 2, most_stretch = 0.1;
 
-// A pass for eight problems over one for a single problem.
+// A pass for eight problems over one for a single problem; epochs after which a problem is not left for interior point steps: the
+// passes made would be lost.
 inline constexpr double pass_of_eight = 2;
+inline constexpr Index decided = 16;
 
 // A row is visited again at once if its part of the duality gap is so many times the mean.
 inline constexpr double waking = 0.01;

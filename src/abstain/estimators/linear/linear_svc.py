@@ -42,7 +42,8 @@ class LinearRejectSVC(
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
     a bias that is not penalised, by an augmented Lagrangian with Newton steps [1]_: each step is a sum over the rows,
     and a few dozen of them reach a relative duality gap of 1e-6 on most tables. Rows that are few or sparse, with many
-    features, are solved in the dual: on their Gram matrix, or by coordinate descent [2]_. It keeps no training rows.
+    features, are solved in the dual: on their Gram matrix, or by coordinate descent [2]_; up to a few thousand rows
+    with fewer features by an interior point method [3]_. It keeps no training rows.
 
     With another kernel it is a low-rank machine, ``f(x) = sum_j c_j k(landmark_j, x) + b``, the best one on its
     `n_components` landmarks. Its certificate is for that problem, not for the exact kernel machine of `RejectSVC`.
@@ -122,6 +123,8 @@ class LinearRejectSVC(
        Software 35 (2020); here with any number of knots, a free bias and a certificate.
     .. [2] Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; here with any number
        of knots, a free bias and a certificate.
+    .. [3] Mehrotra, "On the implementation of a primal-dual interior point method", SIAM Journal on Optimization 2
+       (1992), with the corrections of Gondzio, Computational Optimization and Applications 6 (1996).
 
     Examples
     --------
