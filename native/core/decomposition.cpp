@@ -232,13 +232,22 @@ template <class T> Index Decomposition<T>::between() const {
     return std::count_if(active_.begin(), active_.end(), [&](Index i) { return state_[i].code % 2 == 1; });
 }
 
+// Rows on a breakpoint that would leave it.
+template <class T> Index Decomposition<T>::violators() const {
+    const double high = 0.5 * (highest_ + lowest_) + settings_.tol, low = high - 2 * settings_.tol;
+    Index count = 0;
+    for (std::size_t a = 0; a < active_.size(); ++a)
+        count += (up_[a] - sums_[a] > high || down_[a] - sums_[a] < low) && state_[active_[a]].code % 2 == 0;
+    return count;
+}
+
 // Progress is slow if more rows lie between breakpoints than fit the working set: near the end, or where a block needs fewer
 // steps than it has rows, and the next round undoes them. Then the set grows.
 template <class T> void Decomposition<T>::note_progress() {
     const double violation = highest_ - lowest_, rows = settings_.working_set;
     const double steps = policy::cost_of_row_in_step * static_cast<double>(steps_) * sizeof(T) / sizeof(float);
     spent_ += rows * (steps + policy::cost_of_row_in_step * static_cast<double>(active_.size()));
-    if (violation > knots_) halving_ = spent_ = 0;  // the sets are far off: says nothing about the end
+    if (violators() > between()) halving_ = spent_ = 0;  // the sets are far off: says nothing about the end
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
         halving_ = spent_ > 0 ? spent_ / std::log2(milestone_ / violation) : 0;
         milestone_ = violation;
@@ -253,17 +262,10 @@ template <class T> void Decomposition<T>::note_progress() {
 
 template <class T> bool Decomposition<T>::too_slow() const {
     if (!settings_.otherwise) return false;
-    const double violation = highest_ - lowest_, middle = 0.5 * (highest_ + lowest_);
+    const double violation = highest_ - lowest_;
     const double to_come = std::max(spent_, halving_) * std::log2(violation / settings_.tol) / policy::margin_of_pair_steps;
     const double inside = static_cast<double>(between()), leaving = inside * std::min(1.0, violation / knots_);
-    if (!(to_come > settings_.otherwise(inside, leaving))) return false;
-    const auto violates = [&](std::size_t a) {
-        const bool off = up_[a] - sums_[a] > middle + settings_.tol || down_[a] - sums_[a] < middle - settings_.tol;
-        return off && state_[active_[a]].code % 2 == 0;
-    };
-    double entering = 0;
-    for (std::size_t a = 0; a < active_.size(); ++a) entering += violates(a);
-    return to_come > settings_.otherwise(inside, leaving + policy::changes_of_violator * entering);
+    return to_come > settings_.otherwise(inside, leaving + policy::changes_of_violator * static_cast<double>(violators()));
 }
 
 template <class T> Outcome Decomposition<T>::run(const double* start) {

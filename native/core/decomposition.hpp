@@ -49,6 +49,7 @@ template <class T> class Decomposition {
     void note_progress();
     bool too_slow() const;  // pair steps are likely to cost more than another way to the end
     Index between() const;
+    Index violators() const;
     void shrink();
     void restore();  // all rows active again
     Outcome outcome(Status status);

@@ -26,7 +26,7 @@ inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
 // costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
 // breakpoint is likely to cost two changes, one between them one if the violation is as large as the knots are apart, and F in
 // double of all rows is needed twice.
-inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1.2;
+inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1;
 inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
@@ -62,7 +62,7 @@ inline constexpr Index search_steps_on_all_rows = 2;
 
 // Rows that enter the active set together, and the share of the worst violation that they must have.
 inline constexpr std::size_t released_at_once = 64;
-inline constexpr double share_of_worst_violation = 0.5;
+inline constexpr double share_of_worst_violation = 0.1;
 
 // Rows that leave in one step before the factor follows it; columns of the inverse found together; rows whose removal from the
 // factor costs as much as a new one (m = 500 to 3100).
