@@ -3,6 +3,7 @@
 import numpy as np
 
 from abstain.dual.certificate import UNBALANCED, Measures
+from abstain.dual.problem import ROUNDING
 
 ROUNDED = 1e-12
 
@@ -12,7 +13,7 @@ def measures(problem, beta, F, bias):
     f, top, g, size = F + bias, problem.breakpoint(problem.loss.n_knots), problem.sign * beta, np.abs(beta)
     losses, duals, half = problem.losses(f), problem.dual_values(beta), 0.5 * float(beta @ F)
     excess = float(beta.sum()) - problem.total
-    up, down = problem.gains(beta, F)
+    up, down = gains(problem, beta, F)
     return Measures(
         bias=bias,
         primal=half + float(losses.sum()) + problem.total * bias,
@@ -27,6 +28,26 @@ def measures(problem, beta, F, bias):
         top=float(top.max()),
         room=min((b / a for a, b in zip(g, problem.breakpoint(1), strict=True) if a > 0), default=np.inf),
     )
+
+
+def gains(problem, beta, F):
+    """Each row's up, the gain of increasing its beta, and down, minus the gain of decreasing it, per unit.
+
+    ::
+
+        y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
+        y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
+    """
+    K, g, positive = problem.loss.n_knots, problem.sign * beta, problem.sign > 0
+    slack = ROUNDING * problem.breakpoint(K)
+    right = problem.dual_slope(0)
+    left = np.where(g <= slack, np.inf, right)
+    for k in range(1, K + 1):
+        at, following = problem.breakpoint(k), problem.dual_slope(k)
+        right = np.where(at <= g + slack, following, right)
+        if k < K:
+            left = np.where(at < g - slack, following, left)
+    return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
 
 
 def feasible(problem, beta):

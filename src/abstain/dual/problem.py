@@ -102,27 +102,6 @@ class RowLosses:
         up_to: Any = sum(self.breakpoint(k) <= g + slack for k in range(1, K + 1))
         return np.where(g <= slack, 0, np.maximum(below + up_to + 1, 2 * up_to)).astype(np.int8)
 
-    def gains(
-        self, beta: NDArray[np.float64], F: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return each row's up, the gain of increasing its beta, and down, minus the gain of decreasing it, per unit.
-
-        ::
-
-            y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
-            y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
-        """
-        K, g, positive = self.loss.n_knots, self.sign * beta, self.sign > 0
-        slack = ROUNDING * self.breakpoint(K)
-        right = self.dual_slope(0)
-        left = np.where(g <= slack, np.inf, right)
-        for k in range(1, K + 1):
-            at, following = self.breakpoint(k), self.dual_slope(k)
-            right = np.where(at <= g + slack, following, right)
-            if k < K:
-                left = np.where(at < g - slack, following, left)
-        return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
-
 
 def native_task(
     sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
