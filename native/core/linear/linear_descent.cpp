@@ -66,8 +66,7 @@ template <class Row, int L> class Run {
         Index look = linear_policy::first_look;
         for (; static_cast<double>(epochs_) < last_epoch && read_ < most; ++epochs_) {
             if (epochs_ == look) {
-                settle();
-                end(tol);
+                settle(), end(tol);
                 look = following(tol, settings.patience);
                 end(tol);
                 if (live_ == V{}) return std::move(found_);
@@ -83,8 +82,7 @@ template <class Row, int L> class Run {
             if (watch.expired()) break;
             epoch();
         }
-        settle();
-        end(infinity);
+        settle(), end(infinity);
         return std::move(found_);
     }
 

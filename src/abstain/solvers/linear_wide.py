@@ -120,18 +120,17 @@ class WideRows:
         if self.one_by_one and cost > FEWEST_PASSES:
             found = self.descended(problem, settings, start, cost)
         missed = [k for k in range(problem.count) if not found or found[k].status is Status.INACCURATE]
+        again: list[LinearSolution] = []
         if missed and cost < np.inf:
             some = problem if len(missed) == problem.count else problem.some(missed)
-            stepped = dict(zip(missed, self.stepped(some, within(settings, began)), strict=True))
-            found = [stepped.get(k) or found[k] for k in range(problem.count)]
+            again = self.stepped(some, within(settings, began))
         elif missed and self.few:
-            before: Any = None if start is None else start[1].reshape(problem.count, -1)
-            before = [one.gamma for one in found] or before
+            gammas: Any = [one.gamma for one in found] or (start and start[1].reshape(problem.count, -1))
             ones = [problem.one(k) for k in missed]
-            starts = None if before is None else [one.sign * before[k] for k, one in zip(missed, ones, strict=True)]
-            exact = dict(zip(missed, self.exact(ones, settings, n_jobs, starts), strict=True))
-            found = [exact.get(k) or found[k] for k in range(problem.count)]
-        return found
+            starts = gammas is not None and [one.sign * gammas[k] for k, one in zip(missed, ones, strict=True)]
+            again = self.exact(ones, settings, n_jobs, starts or None)
+        later = dict(zip(missed, again, strict=False))
+        return [later.get(k) or found[k] for k in range(problem.count)] if later else found
 
     def descended(
         self, problem: LinearProblem, settings: LinearNewton, start: Any = None, patience: float = np.inf
