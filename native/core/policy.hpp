@@ -178,8 +178,8 @@ inline constexpr Index features_worth_caching = 64;
 // eight roundings of the kernel value where gamma times the sum is at most the second number.
 inline constexpr double cancelled_share = 0.125, rounded_exponent = 8;
 
-// Bytes up to which all values between the rows of parts are made at once: more are made piece by piece, whose columns are
-// rounded up to 32. 100 x 500 in 10 classes takes x1.3 at 0; 300 x 500 in 4 takes x1.35 at 1 MB, 300 x 8 in 10 x1.0.
+// Bytes up to which all values between the rows of parts are made at once: more are made piece by piece. 100 x 500 in
+// 10 classes took x1.3 at 0 while columns of pieces were rounded up to 32; 300 x 500 in 4 takes x1.35 at 1 MB, 300 x 8 in 10 x1.0.
 inline constexpr double values_in_cache = 1 << 18;
 
 // Largest |x|^2 / 2 of the scaled, centred rows up to which distances are taken by products: beyond, rounding in
