@@ -247,7 +247,8 @@ template <class T> void Decomposition<T>::note_progress() {
     const double violation = highest_ - lowest_, rows = settings_.working_set;
     const double steps = policy::cost_of_row_in_step * static_cast<double>(steps_) * sizeof(T) / sizeof(float);
     spent_ += rows * (steps + policy::cost_of_row_in_step * static_cast<double>(active_.size()));
-    if (violators() > between()) halving_ = spent_ = 0;  // the sets are far off: says nothing about the end
+    // While the sets are far off, progress says nothing about the end.
+    if (rounds_ < policy::rounds_to_halve || violators() > between()) halving_ = spent_ = 0;
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
         halving_ = spent_ > 0 ? spent_ / std::log2(milestone_ / violation) : 0;
         milestone_ = violation;
@@ -261,7 +262,7 @@ template <class T> void Decomposition<T>::note_progress() {
 }
 
 template <class T> bool Decomposition<T>::too_slow() const {
-    if (!settings_.otherwise) return false;
+    if (!settings_.otherwise || rounds_ < policy::rounds_to_halve) return false;
     const double violation = highest_ - lowest_;
     const double to_come = std::max(spent_, halving_) * std::log2(violation / settings_.tol) / policy::margin_of_pair_steps;
     const double inside = static_cast<double>(between()), leaving = inside * std::min(1.0, violation / knots_);

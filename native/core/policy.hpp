@@ -25,8 +25,8 @@ inline constexpr double cost_of_factor(double m) { return m * m * m / 10; }
 // It also takes over where its cost, times the first number, is below that of the pair steps that are still to come: what a row
 // costs in each, times the steps since the violation last halved, times the halvings to the tolerance. A row that violates on a
 // breakpoint is likely to cost two changes, one between them one if the violation is as large as the knots are apart, and F in
-// double of all rows is needed twice.
-inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1;
+// double of all rows is needed twice. A matrix is made in fresh memory first. Fits of few rounds end sooner than it is made.
+inline constexpr double cost_of_row_in_step = 5, margin_of_pair_steps = 1, cost_of_fresh_value = 24;
 inline constexpr double changes_of_violator = 2, sums_in_double = 2;
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
