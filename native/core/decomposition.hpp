@@ -25,7 +25,7 @@ struct Settings {
     bool on_demand = false;                 // the working set is the whole problem, its kernel values are made row by row
     int largest_working_set = policy::largest_working_set;
     // The cost of ending otherwise, with so many rows between breakpoints and so many changes to come (policy.hpp), or empty.
-    std::function<double(double between, double changes)> otherwise;
+    std::function<double(double between, double changes)> otherwise = {};
 };
 
 template <class T> class Decomposition {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cholesky.hpp"
+#include "inverse.hpp"
 #include "random.hpp"
 
 using namespace abstain;
@@ -85,4 +86,31 @@ int main() {
             if (independent[p]) taken.push_back(first + p);
     }
     assert(taken == kept && residual(together, low, taken, random) < 1e-9);
+
+    // Many columns of the inverse at once are those found one by one; without rows, it is the inverse of what is left.
+    Cholesky whole;
+    rows.clear();
+    for (Index i = 0; i < n; ++i) assert(append(whole, A, rows, i));
+    Inverse inverse(whole);
+    const std::vector<Index> leaving{70, 3, 41, 88, 12, 40};
+    inverse.learn(leaving);
+    auto x = random.normals(n);
+    auto expected = x;
+    for (Index p : leaving) expected[p] = 0;
+    std::vector<double> image(n, 0.0);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j) image[i] += A[i * n + j] * expected[j];
+    x = image;
+    whole.solve(x.data());
+    for (Index p : leaving) image[p] = 0;
+    auto left = image;  // of the rows that stay
+    whole.solve(left.data());
+    double before = 0, after = 0;
+    for (Index i = 0; i < n; ++i) before = std::max(before, std::abs(left[i] - expected[i]));
+    for (Index p : leaving) {
+        assert(inverse.knows(p) && inverse.remove(p) && !inverse.knows(p));
+        inverse.follow(left);
+    }
+    for (Index i = 0; i < n; ++i) after = std::max(after, std::abs(left[i] - expected[i]));
+    assert(before > 1e-3 && after < 1e-9);
 }

@@ -93,6 +93,9 @@ template <class T> void pairs_and_sums(const Lanes<T>& lane, const std::string& 
             const T dot = lane.dot(up.data(), down.data(), n);
             answers.add(precision + " dot", &dot, 1);
         }
+        T products[dots_side * dots_side];
+        lane.dots(up.data(), 30, F.data(), 29, 37, products);
+        answers.add(precision + " dots", products, dots_side * dots_side);
         lane.add(F.data(), up.data(), T(0.3), 131);
         answers.add(precision + " add", F);
     }

@@ -90,7 +90,7 @@ class TestFinerTolerance:
 
 
 @pytest.mark.parametrize("solver", ["auto", "active-set"])
-@pytest.mark.parametrize("max_iter", [2001, 3000, 100_000])
+@pytest.mark.parametrize("max_iter", [2001, 2300, 2600])
 def test_the_limit_on_iterations_holds_where_the_sets_are_hard_to_find(solver, max_iter):
     # at this C events of the path crowd together, and following it took millions of rounds
     rng = np.random.default_rng(8)
