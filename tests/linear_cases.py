@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from abstain.losses.row_losses import in_sequence
 from scipy.sparse import csr_array
 
 import clarabel_qp
@@ -14,6 +13,7 @@ from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.estimators.linear.linear_fit import row_centre
 from abstain.kernels import Kernel
+from abstain.losses.margin_loss import in_sequence
 from abstain.losses.tangent_hinge import double_hinge, hinge
 
 LOSSES = {"hinge": hinge(), "double hinge": double_hinge(Costs(1, 5, 0.3))}

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from abstain.losses.row_losses import in_sequence
 from scipy.sparse import csr_array, random_array
 
 from abstain import Costs, LinearRejectSVC
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.proof import Status
 from abstain.estimators.linear.linear_fit import fitted_machines, row_centre
+from abstain.losses.margin_loss import in_sequence
 from abstain.losses.tangent_hinge import double_hinge, hinge
 from abstain.solvers import linear_wide
 from abstain.solvers.linear import LinearNewton
