@@ -63,7 +63,7 @@ template <class T> void kernels(const Lanes<T>& lane, const std::string& precisi
             std::vector<T*> rows;
             for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
             std::vector<double> sums(B, 1.0), combined(B, 1.0);
-            lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
+            lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0, B);
             lane.accumulate(shape, block.data(), half.data(), packed.data(), packed_half.data(), coef.data(), tiles, sums.data());
             lane.row(shape, block.data(), half.data(), packed.data(), packed_half[0], row.data());
             std::vector<const T*> views(rows.begin(), rows.end());
