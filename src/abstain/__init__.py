@@ -1,7 +1,5 @@
 """abstain: support vector machines that know when not to decide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from abstain.public_names import on_first_use

@@ -1,7 +1,5 @@
 """Arguments as users give them: numbers, costs in a unit of their own, a weight for each row, dask arrays; warnings."""
 
-from __future__ import annotations
-
 import math
 import sys
 import warnings

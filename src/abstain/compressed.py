@@ -1,7 +1,5 @@
 """X as the solvers read it: finite, aligned, and if it is sparse with indices that are safe to follow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

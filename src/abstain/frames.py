@@ -1,7 +1,5 @@
 """Named arrays as a pandas DataFrame, and read-only arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,5 @@
 """The width of a kernel: `gamma` as users state it, and what "scale" is for these rows."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small tables: of text, and for notebooks, every cell escaped, in the notebook's colours; and shares as text."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Collection, Iterable, Sequence

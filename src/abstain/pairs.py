@@ -1,7 +1,5 @@
 """True labels and decisions read together, for the metrics: codes of the truth, positions of the actions taken."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Preprocessing of tables that model files and ONNX graphs can store: scaled numbers, one-hot encoded categories."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

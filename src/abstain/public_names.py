@@ -1,7 +1,5 @@
 """The public names of a package, each imported on first use, so that importing the package costs nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """The label of a reject: of the type of the classes, and not one of them."""
 
-from __future__ import annotations
-
 import numbers
 from typing import Any, Literal
 

@@ -12,8 +12,6 @@ with c_mjl the cost of its candidate j on fold l. So the average has one candida
 each fold those that test none of its rows, which choose the parameters that decide it, and last all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from inspect import signature
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """The fit of the best candidate of a machine to all rows."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

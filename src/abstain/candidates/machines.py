@@ -6,8 +6,6 @@ cost of the best forest in 11 of 16 cases, by up to 18 %, and raised it in 4, by
 their parameters chosen by the mean cost, it made no difference beyond noise.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """MachineSearch: the parameters of a machine, or a machine among several, by the cross-validated mean cost."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The search of an svm among other machines, with what is stated for all of them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`abstain.compare`: several models on the same rows and at the same costs."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Drift: whether a batch is like the training rows, by tests of its scores, decisions and columns."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Drift: the result of `abstain.drift`, as values, in one sentence, as a text table and for notebooks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fit each model on the training rows of each fold and predict the test rows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -30,8 +30,6 @@ The difficulty of a row cancels in a difference. The best model is determined fr
 hold for all pairs at once (Bonferroni).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

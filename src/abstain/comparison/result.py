@@ -1,7 +1,5 @@
 """Comparison: the result of `abstain.compare`, as values, in words, as a text table and for notebooks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The default models of `abstain.compare`: the rules of the papers, and other machines with Chow's rule."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -20,8 +20,6 @@ can have, given the pooled rows ::
 so that a category of three rows costs the others nothing. Holm's steps do the rest.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ for every row, decide every row by the machine's own forced choice. The cheapest
 rows, so the interval holds for all of them at once (Bonferroni).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Any number of named actions, each with a cost per class: a table of costs by another constructor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any

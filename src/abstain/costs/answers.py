@@ -1,7 +1,5 @@
 """The table of costs whose actions are the answers, one for each class, and a reject."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

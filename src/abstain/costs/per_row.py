@@ -1,7 +1,5 @@
 """Costs that differ from row to row, as users state them: a table of costs for each row (docs/theory.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Costs as users state them, by name, read into arrays with sorted classes; rejects that can never pay are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any

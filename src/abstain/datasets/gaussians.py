@@ -16,8 +16,6 @@ class +1 after division by kappa with noncentrality kappa Delta^2 / (kappa - 1)^
 every t, and with it the probability of each pair (true class, choice) under Chow's rule.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Samples from two Gaussian classes, with their distribution."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -103,9 +103,7 @@ class RowLosses:
         return np.where(g <= slack, 0, np.maximum(below + up_to + 1, 2 * up_to)).astype(np.int8)
 
 
-def native_task(
-    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
-) -> dict[str, Any]:
+def native_task(sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]) -> dict[str, Any]:
     """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
     knots, slopes = loss.tables()
     return {

@@ -1,7 +1,5 @@
 """How a solver ended, and how good its solution is: the proof that an estimator publishes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Forced: a rejecting classifier that always decides, for tools that cannot handle a reject label."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 

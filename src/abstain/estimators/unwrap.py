@@ -1,7 +1,5 @@
 """A fitted classifier inside Pipelines and searches, as used by metrics, displays, reports and commands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Self
 

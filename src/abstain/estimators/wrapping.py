@@ -1,7 +1,5 @@
 """What estimators around another classifier take from it: features, tags and metadata routing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Bartlett & Wegkamp's generalized hinge (BW08), in its own units, and their rule."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """FR02's loss of a slack: three steps, smoothed so that it can be minimised (FR02 equations 17, 19, 22)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

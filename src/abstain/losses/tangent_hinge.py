@@ -24,8 +24,6 @@ answered if P_k > 1 - reject / e_k, and at most one class can be (`own_cuts`). N
 other costs, of named actions and of costs per row.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

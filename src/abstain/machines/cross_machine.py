@@ -1,7 +1,5 @@
 """P-values by true class, from calibration rows; and the machine of cross-conformal prediction, one fit per fold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

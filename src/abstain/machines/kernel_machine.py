@@ -1,7 +1,5 @@
 """The machine of a kernel expansion, f(x) = sum_j coef_j k(x_j, x) + bias; of several classes; of pairs of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property

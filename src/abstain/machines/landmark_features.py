@@ -8,8 +8,6 @@
 So a linear machine on the features is a kernel machine on the landmarks, with |w|^2 = c' K c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A machine on few points that bounds an rbf machine from below, and the rows for which such bounds decide nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

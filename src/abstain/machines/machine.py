@@ -1,7 +1,5 @@
 """A machine is a value that scores rows. To add one, write a class with this method; a `Rule` reads its scores."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np

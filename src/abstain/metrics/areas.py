@@ -15,8 +15,6 @@ so that a weight of k is the same as k rows. h is extended to fractional weights
 psi(A + 1) + const.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -4,8 +4,6 @@ A resample draws n of the n rows with replacement, together with their weights. 
 reject rates (coverages) in all resamples, with ties averaged; the band is the central `level` of the values at each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results of the curve functions: read-only arrays, and evaluation between their points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ Tied rows are accepted together. Between two points they are accepted in part, a
 the accepted errors and the cost are linear in the coverage there; `at` evaluates the curves this way.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

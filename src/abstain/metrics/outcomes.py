@@ -1,7 +1,5 @@
 """What was decided on labelled rows: labels, decisions and costs of every kind, as truths and actions, and counted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 

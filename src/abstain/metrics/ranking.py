@@ -5,8 +5,6 @@ for each of several classes, it is the class of the highest, and its confidence 
 rule accepts the rows whose confidence reaches a level; rows of equal confidence are accepted together or not at all.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Self

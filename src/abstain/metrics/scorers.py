@@ -1,7 +1,5 @@
 """Metrics as scikit-learn scorers, larger is better, for `GridSearchCV` and `cross_validate`, also with Pipelines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Metrics of predictions with rejects, each a ratio of counts, or a mean of the costs of rows (docs/theory.md)."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """The public tables of counts: one table, `Counts`, with its columns in the order of each kind of costs."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Code shared by the curve displays: a line, its band, its markers, and several models on the same axes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 

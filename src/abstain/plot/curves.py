@@ -1,7 +1,5 @@
 """The four curve displays: accuracy-reject (FR02), error-reject (Chow70, A14), risk-coverage, and cost."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from abstain.plot.curve import CurveDisplay

@@ -1,7 +1,5 @@
 """The plot of a test for drift: how unusual the rows of a batch are, and the decisions on them, beside calibration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The plot of a loss: the training loss of a score for each class, with its knots (GRKC08, A14)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Self

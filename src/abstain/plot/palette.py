@@ -1,7 +1,5 @@
 """What all displays share: their axes, colours and line styles that work without colour, and the zones of scores."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any

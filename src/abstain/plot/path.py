@@ -1,7 +1,5 @@
 """The plot of a path in C: the number of rows in each set, or each row's coefficient."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The decisions of a classifier with two features in the plane: the classes or actions, and where it rejects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -11,8 +11,6 @@ each line up to that distance is decided. The first round that settles a row end
 it, bisection between this offset and that of the round before finds a place where the decision changes.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, NamedTuple
 

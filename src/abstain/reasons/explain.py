@@ -1,7 +1,5 @@
 """abstain.explain: what moves the score of a row, what would settle it, and what was unlike the training rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -5,8 +5,6 @@
     score of a kernel machine    f(x) = sum_j beta_j k(x_j, x) + bias,    beta_j k(x_j, x) the pull of row j
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The comparison of rules on the page: a dot with its interval for each rule, and the differences in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -15,8 +15,6 @@ Lines have a frame that is 400 units wide, so that its text can be read on a pho
 pixels.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

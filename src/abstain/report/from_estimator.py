@@ -1,7 +1,5 @@
 """The report of a fitted estimator on labelled rows: what it publishes, handed on as arrays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

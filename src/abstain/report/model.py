@@ -4,8 +4,6 @@ A page has a table of the true classes and the choices. If one score of two clas
 has a slider over the reject cost.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ element, with every "<" escaped, and are shown only as text nodes; and the conte
 script and the one style sheet whose hashes it lists, and no network access.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -8,8 +8,6 @@ the first k rows and the machine answers the others ::
 Up to the number of rejected rows these are the decisions of ``Decisions.within(k)``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

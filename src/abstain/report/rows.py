@@ -1,7 +1,5 @@
 """The rows that the page counts, by true class and choice or by score, and those that it lists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

@@ -5,8 +5,6 @@ way here and there. The costs are oriented with them: "above" is the class of hi
 positive class, "below" that of the negative class.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -3,8 +3,6 @@
 This does not make text safe to embed; the renderer escapes everything returned here.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import unicodedata

@@ -4,8 +4,6 @@ Only rows that the machine answers show how often it is wrong there, so an audit
 them in at random places. They are shown without expected costs, which would say what the machine answered.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -9,8 +9,6 @@ The columns and cells are hashes of what the model reads. The role of a row, aud
 hash. Who has the model can tell it, and a reviewer cannot.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping

@@ -16,8 +16,6 @@ simulations of 8 to 60 rows it held for at least 95.9 % at a confidence of 95 %,
 for 5 to 99 %.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise

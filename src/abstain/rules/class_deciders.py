@@ -1,7 +1,5 @@
 """How a rule of several classes chooses an action, given a score for each class: four ways (see `deciders.py`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 

@@ -1,7 +1,5 @@
 """Rounds of a dask cluster, or of its scheduler for threads: tasks for all blocks, and the sum of their results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from operator import add

@@ -10,8 +10,6 @@ the scheduler can run again after a worker is lost. Partial sums are added in th
 does not depend on the scheduler or on the number of workers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

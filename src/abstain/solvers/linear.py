@@ -1,7 +1,5 @@
 """The linear machine by Newton steps over sums of rows, which ``native/core/linear/linear_newton.hpp`` has."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

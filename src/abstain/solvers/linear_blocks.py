@@ -4,8 +4,6 @@ The numbers of each row (margin, multiplier, ...) stay in memory. All blocks sha
 rows of a block before its sums are taken.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np
@@ -170,4 +168,3 @@ class MixedSums:
 def _added(parts: list[Any]) -> Any:
     """Add numbers or arrays in order; None if there are none."""
     return None if parts[0] is None else sum(parts)
-

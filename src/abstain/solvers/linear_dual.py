@@ -6,8 +6,6 @@ sum_i beta_i = 0: scaling all rows of a class, as the certificate of `LinearReje
 their breakpoints.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

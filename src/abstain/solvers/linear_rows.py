@@ -1,7 +1,5 @@
 """Sums over rows in memory, or in a memory-mapped file, as `LinearNewton` needs them."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np

@@ -7,8 +7,6 @@ features, but not many times more, or visits would take long, an interior point 
 sum_i y_i gamma_i (x_i - c). Newton steps go on from them if they miss the tolerance.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

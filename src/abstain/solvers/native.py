@@ -1,7 +1,5 @@
 """The solvers of the native core: the dual problem as arrays of the right types, and the solution as a value."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

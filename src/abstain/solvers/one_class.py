@@ -1,7 +1,5 @@
 """The machine of one class: SMO from a start that is nearly right."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 

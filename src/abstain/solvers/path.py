@@ -4,8 +4,6 @@ With gamma = beta / C and lambda = 1 / C the optimum is piecewise linear in lamb
 rows between two bounds of the dual move, each at its own rate, and so does the bias (``native/core/path.hpp``).
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 A model with a promise on its errors is fitted on some of the rows and calibrated on the others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

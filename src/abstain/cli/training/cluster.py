@@ -1,7 +1,5 @@
 """``--cluster``: the rows of a linear machine on the workers of a Dask cluster, which fit it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager

@@ -8,8 +8,6 @@ with the cross-validated mean cost c of the machine, the mean cost r of handing 
 rows: false alarms add about rate (r - c) to the mean cost. A machine of unknown cost keeps 0.01.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The option --machine: which classifier is trained, the facts about it, and what can be said about new rows."""
 
-from __future__ import annotations
-
 import math
 import sys
 from typing import Any

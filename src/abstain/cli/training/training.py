@@ -1,7 +1,5 @@
 """Train a machine behind the default preprocessing, with its search and guard, within limits of time and memory."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The accuracy-reject curve of FR02's machine: one machine per reject cost, each started from its neighbour."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """EmbeddedRejectSVC: Fumera and Roli's support vector machine, whose reject band is part of the optimum."""
 
-from __future__ import annotations
-
 import warnings
 from copy import copy
 from dataclasses import KW_ONLY, replace

@@ -1,7 +1,5 @@
 """Attributes of a fitted estimator, read from its one fitted value, with their types."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar
 

@@ -5,8 +5,6 @@ Without types an estimator would inherit from Any, and mypy would accept every m
 source: of two imports of a name it takes the last one.
 """
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """What all rejecting classifiers share once fitted: score rows with the machine, decide with the rule."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from copy import copy

@@ -1,7 +1,5 @@
 """Whether a kernel is positive semidefinite on the training rows, so that a stationary point is an optimum."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

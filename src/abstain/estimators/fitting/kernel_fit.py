@@ -1,7 +1,5 @@
 """Fit and certify the machines of a training, of any number of classes; their parts by scikit-learn's names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Decisions on dask arrays: each chunk is scored and decided when its result is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The parameters that machines share, each stated once with its default, and their allowed values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, fields
 from numbers import Integral, Real

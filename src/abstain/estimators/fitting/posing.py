@@ -1,7 +1,5 @@
 """One dual problem in the form that the solver reads: its kernel and its rows, or all kernel values between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Progress of long work: scikit-learn's callbacks (1.9 and later) and one line on the terminal, with the time left."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """How row costs and groups reach the `fit` and the `predict` of a model that takes them."""
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

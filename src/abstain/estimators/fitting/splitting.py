@@ -1,7 +1,5 @@
 """Folds from `cv` and `groups`, and rows to hold out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What scikit-learn's tags say of a classifier that follows from its parameters: whether it takes several classes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

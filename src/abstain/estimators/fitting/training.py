@@ -1,7 +1,5 @@
 """What follows from parameters, rows and labels: the rule, the losses, and the training as a list of tasks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Fit `LinearRejectSVC` on dask arrays: the same problem, losses, rule and certificate, as sums over the chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

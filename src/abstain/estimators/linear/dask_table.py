@@ -1,7 +1,5 @@
 """Dask arrays as a training table: blocks of rows, and what a fit must know about them before it begins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The landmarks of a low-rank kernel machine: distinct rows drawn at random, or the centres of clusters of rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

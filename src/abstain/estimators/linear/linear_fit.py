@@ -1,7 +1,5 @@
 """Fit and certify linear machines: one for two classes, or one for each class against the rest."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence

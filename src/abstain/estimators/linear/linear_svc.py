@@ -1,7 +1,5 @@
 """LinearRejectSVC: the linear machine with a reject option, for millions of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 from dataclasses import KW_ONLY
@@ -34,9 +32,7 @@ from abstain.solvers.linear import LinearNewton
 
 
 @with_parameters
-class LinearRejectSVC(
-    RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator
-):
+class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, CostParameters, BaseEstimator):
     """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with

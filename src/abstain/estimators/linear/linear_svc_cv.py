@@ -1,7 +1,5 @@
 """LinearRejectSVCCV: LinearRejectSVC with C chosen by the cross-validated mean cost, in the time of a few fits."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 

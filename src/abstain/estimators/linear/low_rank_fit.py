@@ -1,7 +1,5 @@
 """Fit low-rank kernel machines: linear machines on the features of landmarks, in memory or computed for every pass."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

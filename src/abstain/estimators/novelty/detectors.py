@@ -1,7 +1,5 @@
 """The detector of a guard: the preprocessing of the classifier, then an outlier detector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -69,9 +67,7 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
     return Pipeline(unique_names(every)) if len(every) > 1 else last
 
 
-def _default(
-    classifier: Any, before: list[tuple[str, Any]], X: Any, rows: Any
-) -> tuple[list[tuple[str, Any]], Any]:
+def _default(classifier: Any, before: list[tuple[str, Any]], X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
     """Fit the default detector, and what comes between it and the transformers.
 
     Sparse rows, more than `MOST_COLUMNS` columns and fewer than `FEWEST_ROWS` rows have a one-class SVM on standardised

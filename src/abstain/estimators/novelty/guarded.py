@@ -1,7 +1,5 @@
 """A fitted NoveltyRejector: the decisions of its classifier, except that novel rows are rejected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 

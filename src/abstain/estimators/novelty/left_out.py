@@ -1,7 +1,5 @@
 """What a `NoveltyDetector` would make of each training row if it had been fitted without it, by formulas."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

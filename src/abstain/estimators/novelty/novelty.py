@@ -1,7 +1,5 @@
 """NoveltyRejector: a classifier that also rejects rows unlike anything it was trained on."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import KW_ONLY, replace
 from numbers import Integral, Real

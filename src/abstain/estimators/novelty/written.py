@@ -1,7 +1,5 @@
 """How sentences write the numbers and dates of a table: as the table does."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

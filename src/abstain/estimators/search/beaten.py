@@ -15,8 +15,6 @@ pair within a standard error of its best. Without m, 12 of 50 on 600 rows, a twe
 negatives at ten times the cost, did not fit that pair on all folds; with m none of 25.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The grid of a search: the values to try, and the results."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

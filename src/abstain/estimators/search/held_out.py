@@ -8,8 +8,6 @@ them, so that the cuts stay Bayes'. Scores of several classes become probabiliti
 (`Lead`), which the rule keeps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -15,8 +15,6 @@ costs of all pairs on 1,000, 2,000 and 4,000 rows to the best pair on 8,000. The
 0.0042, 0.0046, 0.0050, 0.0062, 0.0070, 0.0084 a row for a = -1/2, -1/4, 0, 1/4, 1/2, 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

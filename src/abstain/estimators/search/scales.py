@@ -1,7 +1,5 @@
 """The warning about columns in very different units, which kernels and penalties take at face value."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

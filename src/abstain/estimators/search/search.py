@@ -1,7 +1,5 @@
 """The search of all estimators: C, and gamma if the kernel has one, by the mean cost of held-out rows."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from copy import copy

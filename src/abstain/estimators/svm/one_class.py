@@ -1,7 +1,5 @@
 """OneClassSVM: the support vector machine of one class, as a scikit-learn outlier detector."""
 
-from __future__ import annotations
-
 import math
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
@@ -56,9 +54,7 @@ class FittedOneClass:
 
 
 @with_parameters
-class OneClassSVM(
-    ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator
-):
+class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, KernelParameters, BaseEstimator):
     """Support vector machine of one class: it learns from rows without labels, and scores how usual a row is.
 
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S

@@ -1,7 +1,5 @@
 """reject_svc_path: every machine along C, from labelled rows."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """RejectSVC: the support vector machine with a reject option, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self

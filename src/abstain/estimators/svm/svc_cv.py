@@ -1,7 +1,5 @@
 """RejectSVCCV: RejectSVC with C and gamma chosen by the cross-validated mean cost, in the time of a few fits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """reject_price_sweep: one machine per reject cost, each started from its neighbour's solution."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

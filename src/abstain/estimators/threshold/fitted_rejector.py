@@ -1,7 +1,5 @@
 """A fitted ThresholdRejector: from a checked request, labels and scored rows to the rule, and what it returns."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial

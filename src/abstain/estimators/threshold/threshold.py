@@ -1,7 +1,5 @@
 """ThresholdRejector: any scikit-learn classifier made to reject."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any, ClassVar, Self

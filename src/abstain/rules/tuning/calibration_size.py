@@ -1,7 +1,5 @@
 """How many rows of each class are held out to calibrate a promise: from a quarter to half of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@
     j = floor(rate_k (n_k + 1))                            (split conformal; for the p-values see `ClassCalibration`)
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

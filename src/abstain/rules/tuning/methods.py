@@ -12,8 +12,6 @@ confidences. Then the new row is rejected only if it is among the k smallest of 
 most k / (n + 1), with ties too. So with k = floor(share (n + 1)) at most k - 1 of the n rows are rejected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The request of a ThresholdRejector's user, in one of four ways, and the rule that fulfils it, with its bound."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self

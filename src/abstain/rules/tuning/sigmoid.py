@@ -16,8 +16,6 @@ once: where many classes are easy and a few are alike, Q is too sure of its sure
 lead is fitted to whether the likeliest class was right, strongly shrunk towards P = Q.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The two solvers of FR02's training problem in the native core: pair steps on its dual, and annealed descent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

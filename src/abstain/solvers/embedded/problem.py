@@ -10,8 +10,6 @@ with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C. Each axis is oriented
 in another order, or rotated, have the same coordinates up to rounding; `EmbeddedProblem.rounded` removes that too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
