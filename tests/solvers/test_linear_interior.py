@@ -130,3 +130,23 @@ def test_rows_far_from_the_origin_are_centred():
     near, far = LinearRejectSVC().fit(X, y), LinearRejectSVC().fit(X + 1e7, y)
     assert far.status_ == "optimal"
     np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_beyond_all_digits_leave_finite_weights(seed):
+    """One positive row, and weights that differ by up to 1e12: where a step overflows, others go on from the last point."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(400, 30)), np.where(np.arange(400) < 1, 1, -1)
+    weight = 10.0 ** rng.uniform(-6, 6, 400)
+    machine = LinearRejectSVC(C=22.0, tol=1e-4).fit(X, y, sample_weight=weight)
+    assert np.isfinite(machine.coef_).all()
+    assert machine.duality_gap_ < 1e-3
+
+
+@pytest.mark.parametrize(("n", "d", "C"), [(400, 100, 5e-5), (400, 300, 2e-5), (1000, 300, 1e-5)])
+def test_sparse_rows_with_one_positive_and_a_small_C_end_as_dense_ones(n, d, C):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)), np.where(np.arange(n) < 1, 1, -1)
+    sparse, dense = (LinearRejectSVC(C=C).fit(rows, y) for rows in (csr_array(X), X))
+    assert (sparse.status_, dense.status_) == ("optimal", "optimal")
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=3e-4)

@@ -230,8 +230,9 @@ template <class Row, int L> class Run {
             }
         }
         for (int l = 0; l < L; ++l) {
-            const double gap = (best[l] - dual[l]) / best[l];
-            gap_[l] = std::isfinite(gap) ? std::max(0.0, gap) : infinity;
+            // below 0 while the multipliers of the classes differ in their sums
+            const double gap = std::abs(best[l] - dual[l]) / best[l];
+            gap_[l] = std::isfinite(gap) ? gap : infinity;
         }
     }
 

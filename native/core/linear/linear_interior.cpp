@@ -232,7 +232,11 @@ template <class Row> class Run {
     }
 
     void move(double shares, double others) {
-        stuck_ = !(shares > linear_policy::least_step || others > linear_policy::least_step);  // or not a number
+        double sizes = 0;  // not finite where a weight is so large beside another that products overflow
+        for (const Numbers* each : {&now_.s, &now_.p, &now_.q, &now_.margin})
+            for (const double change : *each) sizes += std::abs(change);
+        for (const double change : now_.point) sizes += std::abs(change);
+        stuck_ = !(shares > linear_policy::least_step || others > linear_policy::least_step) || !std::isfinite(sizes);
         if (stuck_) return;
         for (std::size_t at = 0; at < s_.size(); ++at)
             s_[at] += shares * now_.s[at], p_[at] += others * now_.p[at], q_[at] += others * now_.q[at];
