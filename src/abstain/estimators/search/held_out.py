@@ -53,16 +53,6 @@ class Correction:
 UNTUNED = Correction()
 
 
-def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
-    """Whether scores of this rule mean probabilities, and there are enough held-out rows of these classes."""
-    n = len(rule.labels.classes)
-    if not rule.readout.known:
-        return False
-    if n > 2:
-        return len(np.unique(row)) >= FEWEST * n
-    return rule.readout.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
-
-
 def corrections(
     rule: Any,
     scores: NDArray[np.float64],
@@ -171,8 +161,13 @@ class HeldOutRows:
         return cls(held_out, fold, row, code[row], splits.weights(used)[fold, row])
 
     def can_tell(self, rule: Any) -> bool:
-        """Whether there are two folds and enough rows to learn from how to read the scores."""
-        return len(np.unique(self.fold)) > 1 and can_be_tuned(rule, self.code, self.row)
+        """Whether scores of this rule mean probabilities, and two folds or more have enough rows of its classes."""
+        n = len(rule.labels.classes)
+        if not rule.readout.known or len(np.unique(self.fold)) < 2:
+            return False
+        if n > 2:
+            return len(np.unique(self.row)) >= FEWEST * n
+        return rule.readout.unit == 1.0 and min(len(np.unique(self.row[self.code == k])) for k in range(n)) >= FEWEST
 
     def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
         """Mark the pairs with a mean cost within a standard error of the least; pairs with `costs` of nan do not count.

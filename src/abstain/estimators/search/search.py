@@ -22,10 +22,12 @@ from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, checked_kerne
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
-from abstain.estimators.search.scales import warn_of_scales
 
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
+WIDE = 1_000  # times the standard deviation of another column
+SEEN = 10_000  # rows, at most
+OF_SCALES = "column .* has a standard deviation of"  # how the warning begins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,3 +184,27 @@ class SearchMixin:
     n_splits_ = fitted[int]("grid.n_splits", "The number of folds.")
     score_scale_ = fitted[float]("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
     score_shift_ = fitted[float]("shift", "What is added to `score_scale_` times the trained machine's score.")
+
+
+def warn_of_scales(kernel: Any, X: Any, names: Any, stacklevel: int) -> None:
+    """Warn if the standard deviations of columns differ by more than `WIDE`; constant ones and 0 and 1 count not."""
+    if not isinstance(X, np.ndarray) or callable(kernel) or kernel == "precomputed":
+        return
+    some = X[:: max(1, len(X) // SEEN)]
+    with np.errstate(all="ignore"):
+        spread = some.std(axis=0, dtype=np.float64)
+    spread[~np.isfinite(spread) | (spread <= 1e-12 * np.abs(some).max(axis=0, initial=0.0))] = np.nan
+    if not np.nanmax(spread, initial=0.0) > WIDE * np.nanmin(spread, initial=np.inf):
+        return
+    spread[((some == 0) | (some == 1)).all(axis=0)] = np.nan
+    if not np.nanmax(spread, initial=0.0) > WIDE * np.nanmin(spread, initial=np.inf):
+        return
+    wide, narrow = int(np.nanargmax(spread)), int(np.nanargmin(spread))
+    widest, narrowest = (at if names is None else repr(names[at]) for at in (wide, narrow))
+    warnings.warn(
+        f"column {widest} has a standard deviation of {spread[wide]:.3g}, and column {narrowest} one of "
+        f"{spread[narrow]:.3g}, which then hardly counts; put a StandardScaler before the machine, as in "
+        "make_pipeline(StandardScaler(), machine).",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -181,8 +181,7 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
 
         The unit makes the scores about 1: `tol` is a share of them.
         """
-        named = None if callable(self.kernel) else Kernel(self.kernel)
-        dense = named is not None and named.name == "precomputed"
+        dense = not callable(self.kernel) and Kernel(self.kernel).name == "precomputed"
         rows = checked_rows(checked, X, dense=dense, reset=True)
         given = row_weights(sample_weight, rows.shape[0])
         weight = np.ones(rows.shape[0]) if given is None else given
