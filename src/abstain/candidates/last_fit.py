@@ -21,7 +21,7 @@ def last_fit(
     trials: Trials, rows: Rows, left: float | None, seed: int | None, named: dict[str, Any]
 ) -> ThresholdRejector:
     """Fit the best candidate of a machine to all rows, with Chow's rule, in the seconds that are left."""
-    machine, splits, known = MACHINES[trials.name], rows.splits, trials.best_held_out
+    machine, splits, known = MACHINES[trials.name], rows.splits, trials.held_out.get(trials.place)
     classifier = machine.make(**trials.best, random_state=seed)
     if _possible(classifier, trials, len(rows.y), left):
         known = None  # a forest of fewer trees has a sigmoid of its own

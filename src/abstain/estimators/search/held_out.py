@@ -96,11 +96,6 @@ class Pricing:
         own = training.row_costs
         return cls(training.rule, training.code[rows], None if own is None else own.take(rows))
 
-    @property
-    def known(self) -> bool:
-        """Whether costs were stated."""
-        return self.rule.costs is not None or self.row_costs is not None
-
     def rejects(self, row: Any, score: NDArray[np.float64], correction: Correction) -> NDArray[np.bool_]:
         """Return where these training rows are rejected."""
         rule = correction.rule(self.rule_of(row))
@@ -233,8 +228,8 @@ class HeldOutRows:
 
 def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Correction]:
     """Return the grid with the costs of tuned scores and the rejects of its best pair, and the pair's correction."""
-    correction = UNTUNED
-    if tune and pricing.known and rows.can_tell(pricing.rule):
+    correction, stated = UNTUNED, pricing.rule.costs is not None or pricing.row_costs is not None
+    if tune and stated and rows.can_tell(pricing.rule):
         grid, correction = _tuned(grid, pricing, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]

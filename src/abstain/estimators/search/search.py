@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abstain.arguments import threads
 from abstain.estimators.fitting.attributes import fitted
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.parameters import checked_first
+from abstain.estimators.fitting.parameters import SolverParameters, checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
@@ -57,7 +57,7 @@ class Searched(Fitted):
         return cls(**found, grid=grid, trained=fitted.machine, scale=tuned[0], shift=tuned[1])
 
 
-class SearchMixin:
+class SearchMixin(SolverParameters):
     """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
@@ -74,10 +74,6 @@ class SearchMixin:
     cv: Any
     cuts: str
     search: str = "full"
-    max_iter: int
-    time_limit: float | None
-    n_jobs: int | None
-    verbose: bool
 
     @checked_first()
     def fit(
