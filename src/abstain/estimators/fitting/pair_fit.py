@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import threads
-from abstain.dual.parts import Parts, certify_parts, runs
+from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import (
     NEGLIGIBLE,
     SLACK,
     DualSolution,
     OptimalProofs,
+    PartSolutions,
     Proof,
     Status,
     certified_gap,
@@ -164,10 +165,7 @@ def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, 
     answers = solver.solve_parts(parts)
     beta, F = answers.beta, answers.expansion
     known = certify_parts(parts, beta, F)
-    optimal = np.array([status is Status.OPTIMAL for status in answers.status])
-    converged = (known.relative_gap <= certified_gap(solver.tol)) & (known.violation <= SLACK * solver.tol)
-    proven = optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged
-    proven &= not parts.values_first or same_sums(parts, beta, F)
+    proven = _proven(known, answers, solver.tol) & (not parts.values_first or same_sums(parts, beta, F))
     support = np.flatnonzero(beta)
     starts = np.searchsorted(support, parts.starts)
     proofs = OptimalProofs(known.primal, known.dual, known.relative_gap, known.violation, answers.iterations)
@@ -178,6 +176,12 @@ def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, 
         ended = answers.status[part], int(answers.iterations[part])
         solutions[part] = DualSolution(beta[at], float(known.bias[part]), F[at], *ended)
     return fits, solutions
+
+
+def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDArray[np.bool_]:
+    optimal = np.array([status is Status.OPTIMAL for status in answers.status])
+    converged = (known.relative_gap <= certified_gap(tol)) & (known.violation <= SLACK * tol)
+    return np.asarray(optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged)
 
 
 def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any], total: int) -> list[FittedMachine]:

@@ -96,11 +96,6 @@ class Pricing:
         own = training.row_costs
         return cls(training.rule, training.code[rows], None if own is None else own.take(rows))
 
-    def rejects(self, row: Any, score: NDArray[np.float64], correction: Correction) -> NDArray[np.bool_]:
-        """Return where these training rows are rejected."""
-        rule = correction.rule(self.rule_of(row))
-        return np.asarray(rule.is_reject(rule.choose(correction.scale * score + correction.shift)))
-
     def paid(
         self, row: Any, scores: NDArray[np.float64], read: Sequence[Correction] | None = None
     ) -> NDArray[np.float64]:
@@ -236,7 +231,8 @@ def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tu
     if not done.any():
         return grid, correction
     weight = rows.weight * done
-    rejects = pricing.rejects(rows.row, rows.scores[best], correction)
+    rule = correction.rule(pricing.rule_of(rows.row))
+    rejects = rule.is_reject(rule.choose(correction.scale * rows.scores[best] + correction.shift))
     return replace(grid, rejected=float(weight[rejects].sum() / weight.sum())), correction
 
 

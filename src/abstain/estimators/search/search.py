@@ -116,10 +116,8 @@ class SearchMixin(SolverParameters):
         training = replace(training, parameters=with_kernel(self, grid.kernel or AUTO[0]))
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        try:
+        with task.line:
             last = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
-        finally:
-            task.end_line()
         rule, tuned = correction.rule(training.rule), (correction.scale, correction.shift)
         self._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
         task.end()
