@@ -94,10 +94,11 @@ def _tells_probabilities(estimator: Any) -> bool:
     return vars(estimator).get("costs") is not None if fitted is None else fitted.rule.readout.known
 
 
-class ClassTagsMixin:
-    """Several classes, unless a parameter is for two: costs by side, a positive class, or another rule than Chow's."""
+class RejectMixin(FittedMixin):
+    """Decisions for estimators whose fitted value is a `Fitted`."""
 
     def __sklearn_tags__(self) -> Any:
+        """Several classes, unless a parameter is for two: costs by side, a positive class, another rule than Chow's."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         given: Any = vars(self).get
         costs, rule, budget = given("costs"), given("rule", "chow"), given("reject_rate")
@@ -112,10 +113,6 @@ class ClassTagsMixin:
             tags.classifier_tags.multi_class = False
         return tags
 
-
-class RejectMixin(ClassTagsMixin, FittedMixin):
-    """Decisions for estimators whose fitted value is a `Fitted`."""
-
     def _checked(self, X: Any) -> Any:
         """X in the form that the machine takes."""
         return X
@@ -128,12 +125,8 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
             return lazy_rows(type(self).decision_function, frozen, X, (n,) if n > 2 else ())
         return np.asarray(fitted.machine.score(self._checked(X), self.n_jobs))
 
-    def _probability(
-        self,
-        fitted: Fitted,  # noqa: ARG002 (for those whose probability does not follow from the score)
-        X: Any,  # noqa: ARG002
-        score: NDArray[np.float64],  # noqa: ARG002
-    ) -> NDArray[np.float64] | None:
+    def _probability(self, *_: Any, **__: Any) -> NDArray[np.float64] | None:
+        """Return the probabilities of the rows if they do not follow from the score: of a fitted value, X and score."""
         return None
 
     rule_ = fitted[Rule]("rule", "What turns scores into decisions: labels, costs and cuts.")

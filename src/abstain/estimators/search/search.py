@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
 from abstain.estimators.fitting.attributes import fitted
-from abstain.estimators.fitting.decide import Fitted
+from abstain.estimators.fitting.decide import Fitted, ProvenMixin
 from abstain.estimators.fitting.parameters import SolverParameters, checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
@@ -57,7 +57,7 @@ class Searched(Fitted):
         return cls(**found, grid=grid, trained=fitted.machine, scale=tuned[0], shift=tuned[1])
 
 
-class SearchMixin(SolverParameters):
+class SearchMixin(ProvenMixin, SolverParameters):
     """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
@@ -66,8 +66,6 @@ class SearchMixin(SolverParameters):
     _linear: ClassVar[bool]
     _fits: Any  # (training, gammas, until) -> what makes the fits of the search
     _fit: Any  # this and what follows is the estimator's
-    _store: Any
-    _now: Any
     kernel: Any
     Cs: Any
     gammas: Any = 1
