@@ -19,8 +19,8 @@ def test_a_line_on_stderr_after_two_seconds_if_asked(capsys, monkeypatch):
     assert task.report(10, 0.5) is False
     assert capsys.readouterr().err == ""  # two seconds have not passed
     monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
-    task.report(12345, 0.25)
-    task.end_line()
+    with task.line:
+        task.report(12345, 0.25)
     task.end()
     assert capsys.readouterr().err.startswith("\rBare: 12,345 iterations, KKT violation 0.25")
 

@@ -113,13 +113,9 @@ def averaged(found: Sequence[Trials], rows: Rows) -> Trials:
         if view < folds and not common[view]:
             continue
         own = -1 if view == folds else int(np.searchsorted(at, view))
-        places = [one.best_of(seen[at], own) for one in choice.trials]
-        said = [
-            None if place is None else one.said.get(place) for one, place in zip(choice.trials, places, strict=True)
-        ]
-        parameters[view] = {
-            one.name: one.parameters[place or 0] for one, place in zip(choice.trials, places, strict=True)
-        }
+        best = [(one, one.best_of(seen[at], own)) for one in choice.trials]
+        said = [None if place is None else one.said.get(place) for one, place in best]
+        parameters[view] = {one.name: one.parameters[place or 0] for one, place in best}
         tested = [int(rows.splits.tests[fold].astype(bool).sum()) for fold in at]
         if all(each is not None and [len(p) for p in each] == tested for each in said):
             means = [sum(each) / len(found) for each in zip(*said, strict=True)]

@@ -32,14 +32,12 @@ FOREST_THREADS = 1_000  # rows from which the trees of a forest take longer than
 FEW_ROWS = 1_000  # up to here the short fits of all candidates are small enough to be kept
 
 
+_controller = cache(ThreadpoolController)  # made at the first use, when the libraries are loaded
+
+
 def few_threads(rows: int) -> Any:
     """Limit BLAS and OpenMP to one thread for few rows: threads that wait for a busy core are fifty times slower."""
     return _controller().limit(limits=None if rows >= MANY_ROWS else 1)
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def truth_and_costs(

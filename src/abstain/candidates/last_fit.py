@@ -1,4 +1,4 @@
-"""The fit of the best candidate of a machine to all rows."""
+"""The fits to all rows: of the best candidate of a machine, and, with its search, of an svm."""
 
 import warnings
 from typing import Any
@@ -12,6 +12,8 @@ from abstain.candidates.candidate_costs import Rows, sigmoids_of
 from abstain.candidates.machines import MACHINES
 from abstain.candidates.trials import Trials
 from abstain.estimators.fitting.splitting import Splits
+from abstain.estimators.search.search import OF_SCALES, SEARCHING
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
@@ -19,7 +21,7 @@ def last_fit(
     trials: Trials, rows: Rows, left: float | None, seed: int | None, named: dict[str, Any]
 ) -> ThresholdRejector:
     """Fit the best candidate of a machine to all rows, with Chow's rule, in the seconds that are left."""
-    machine, splits, known = MACHINES[trials.name], rows.splits, trials.best_held_out
+    machine, splits, known = MACHINES[trials.name], rows.splits, trials.held_out.get(trials.place)
     classifier = machine.make(**trials.best, random_state=seed)
     if _possible(classifier, trials, len(rows.y), left):
         known = None  # a forest of fewer trees has a sigmoid of its own
@@ -105,3 +107,32 @@ def whole_folds(splits: Splits) -> list[int]:
             "the forest out."
         )
     return folds
+
+
+def searched_svm(given: Any, X: Any, y: Any, own: Any, of_search: tuple[Any, ...], **kernel: Any) -> RejectSVCCV:
+    """Search for some seconds and fit the svm, for which it has all of the time that is kept for last fits.
+
+    `of_search` are the folds, the seconds, None or a list for the scored rows, and whether no other svm has warned.
+    Warnings name the whole limit, which is the one that can be raised.
+    """
+    cv, limit, scored, first = of_search
+    search = RejectSVCCV() if given.svm is None else clone(given.svm)
+    search.set_params(costs=given.costs, cv=cv, pos_label=given.pos_label, reject_label=given.reject_label)
+    whole = None if limit is None or given.time_limit is None else limit + (1.0 - SEARCHING) * given.time_limit
+    search.set_params(time_limit=whole, verbose=given.verbose, **kernel)
+    if given.n_jobs is not None:
+        search.set_params(n_jobs=given.n_jobs)
+    if whole is not None and limit is not None:
+        search._searching = limit / whole  # noqa: SLF001 (the share of its time limit)
+    if scored is not None:
+        search._on_scored = lambda *found: scored.append(found)  # noqa: SLF001 (of this library)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if not first:  # the other kernel has said so
+            warnings.filterwarnings("ignore", OF_SCALES)
+        search.fit(X, y, **own)
+    search.__dict__.pop("_on_scored", None)
+    for one in caught:
+        text = str(one.message).replace(f"time_limit={whole}", f"time_limit={given.time_limit}")
+        warnings.warn(text, one.category, stacklevel=5)
+    return search.set_params(time_limit=given.time_limit)

@@ -19,9 +19,8 @@ from sklearn.utils.validation import validate_data
 from abstain.arguments import positive_number, refuse_dask, refuse_lazy, row_weights, warn_caller
 from abstain.candidates.average import MachineAverage, averaged
 from abstain.candidates.candidate_costs import Rows, few_threads, truth_and_costs, tuned, zero_one
-from abstain.candidates.last_fit import around, last_fit, whole_folds
+from abstain.candidates.last_fit import around, last_fit, searched_svm, whole_folds
 from abstain.candidates.machines import AUTO, AVERAGE, CHOICES, MACHINES, NOTHING, SVMS, auto_machines
-from abstain.candidates.svm import searched_svm
 from abstain.candidates.trials import Choice, Trials, trials_of
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.attributes import fitted
@@ -144,7 +143,10 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         self._check_parameters()
-        X, label = indexable(X, _labels(y))
+        if y is None:
+            raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
+        refuse_lazy(y, "y")
+        X, label = indexable(X, np.asarray(y))
         if NOTHING in self.machines:  # which reads no feature, and so refuses none
             check_X_y(X, y, accept_sparse=True, estimator=self)
         names = auto_machines(len(label), sparse=issparse(X)) if self.machines == AUTO else tuple(self.machines)
@@ -166,7 +168,11 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             rows = rows.take(np.flatnonzero(weight))
         if sigmoid:
             whole_folds(rows.splits)
-        _warn_of_one_fold(splits)
+        if len(splits.trains) == 1:  # all rows that judge the choice have made it
+            warn_caller(
+                "cv has a single fold, on which the choice is made, so that its cost on other rows is not known: "
+                "best_score_ is nan and choice_.doing_nothing is not compared; use two folds or more."
+            )
         searches: dict[str, Any] = {}
         own = {"sample_weight": weight, "groups": groups, "row_costs": row_costs}
 
@@ -228,9 +234,7 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         return averaged([one for one in found if one.name != NOTHING], rows)
 
     def _check_parameters(self) -> None:
-        given = self.machines
-        if given == AUTO:
-            given = CHOICES
+        given = CHOICES if self.machines == AUTO else self.machines
         if isinstance(given, str) or not isinstance(given, Iterable) or not (names := list(given)):
             raise ValueError(f"machines={given!r} must be a sequence of names, as in machines=('svm', 'logistic').")
         if unknown := [name for name in names if name not in {*SVMS, *MACHINES, AVERAGE}]:
@@ -275,20 +279,3 @@ class MachineSearch(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstima
     )
     n_features_in_ = fitted[int]("estimator.n_features_in_", "The number of features.")
     feature_names_in_ = fitted[NDArray[Any]]("estimator.feature_names_in_", "The names of the features, if any.")
-
-
-def _labels(y: Any) -> NDArray[Any]:
-    """Return the labels as an array; an error if there are none."""
-    if y is None:
-        raise ValueError("MachineSearch requires y to be passed, but the target y is None.")
-    refuse_lazy(y, "y")
-    return np.asarray(y)
-
-
-def _warn_of_one_fold(splits: Splits) -> None:
-    """Warn if all rows that judge the choice have made it."""
-    if len(splits.trains) == 1:
-        warn_caller(
-            "cv has a single fold, on which the choice is made, so that its cost on other rows is not known: "
-            "best_score_ is nan and choice_.doing_nothing is not compared; use two folds or more."
-        )

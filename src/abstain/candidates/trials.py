@@ -86,25 +86,21 @@ class Trials:
     @property
     def least(self) -> float:
         """The least mean cost; nan if no candidate was tried on all folds."""
-        return float(self.costs[self._place].mean()) if self.left()[self._place] else float("nan")
+        return float(self.costs[self.place].mean()) if self.left()[self.place] else float("nan")
 
     @property
     def best(self) -> dict[str, Any]:
         """The parameters of the least mean cost; the first ones if none was tried on all folds."""
-        return self.parameters[self._place]
-
-    @property
-    def best_held_out(self) -> list[NDArray[np.float64]] | None:
-        """The held-out probabilities of the best candidate; None if they were not kept."""
-        return self.held_out.get(self._place)
+        return self.parameters[self.place]
 
     @property
     def pace(self) -> float:
         """The pace of the best candidate; nan if it was not measured."""
-        return float("nan") if self.paces is None else float(self.paces[self._place])
+        return float("nan") if self.paces is None else float(self.paces[self.place])
 
     @property
-    def _place(self) -> int:
+    def place(self) -> int:
+        """Where the best candidate is among all of them."""
         return self.best_of(np.ones(self.costs.shape[1], dtype=bool)) or 0
 
 

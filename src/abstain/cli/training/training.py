@@ -17,7 +17,7 @@ from abstain.costs.per_row import ERRORS, ONE_REJECT
 from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
-from abstain.estimators.search.halving import search_scores
+from abstain.estimators.search.halving import planned
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import unguarded
@@ -119,7 +119,7 @@ def own_machine(table: TrainingTable, costs: Any, given: Given) -> Any:
     grid = {"Cs": given.Cs or WEIGHTS, "gammas": given.gammas or WIDTHS}
     counts = [values if isinstance(values, int) else len(values) for values in grid.values()]
     pairs, folds = counts[0] * counts[1], cv.n_splits
-    scores = search_scores(given.search, len(table.y), pairs, folds)
+    scores = planned(given.search, len(table.y), pairs).scores(folds)
     cache = cache_size(table.memory, scores, pairs * folds)
     return RejectSVCCV(**shared, **grid, cache_size=cache, cv=cv, search=given.search)
 

@@ -208,14 +208,12 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         limits: dict[str, Any] = {"max_iter": int(self.max_iter), "time_limit": self.time_limit}
         watched: dict[str, Any] = {**limits, "progress": task.report if task.watched else None}
         hops = hops_for(*training.problem.z.shape) if self.n_starts == "auto" else int(self.n_starts)
-        try:
+        with task.line:
             if self.solver == "dual":
                 solution = EmbeddedDual(**watched).solve(training.problem)
             else:
                 seed = int(check_random_state(self.random_state).randint(2**31))
                 solution = EmbeddedPrimal(hops=hops, seed=seed, **watched).solve(training.problem, starts)
-        finally:
-            task.end_line()
         if not np.isfinite(solution.objective):
             raise ValueError(f"C={self.C:g} times the losses overflows; lower C.")
         bound = solution.lower_bound

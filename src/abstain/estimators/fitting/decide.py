@@ -17,9 +17,8 @@ from abstain.costs.cuts import Levels, Thresholds
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.dual.proof import Proof, warning_text
 from abstain.estimators.fitting.attributes import fitted, read
-from abstain.estimators.fitting.lazy import applied, lazy_score
+from abstain.estimators.fitting.lazy import applied, lazy_rows
 from abstain.estimators.fitting.parameters import where
-from abstain.estimators.fitting.tags import ClassTagsMixin
 from abstain.machines.machine import Machine
 from abstain.rules.decisions import Decisions
 from abstain.rules.rule import Rule
@@ -95,8 +94,24 @@ def _tells_probabilities(estimator: Any) -> bool:
     return vars(estimator).get("costs") is not None if fitted is None else fitted.rule.readout.known
 
 
-class RejectMixin(ClassTagsMixin, FittedMixin):
+class RejectMixin(FittedMixin):
     """Decisions for estimators whose fitted value is a `Fitted`."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Several classes, unless a parameter is for two: costs by side, a positive class, another rule than Chow's."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        given: Any = vars(self).get
+        costs, rule, budget = given("costs"), given("rule", "chow"), given("reject_rate")
+        if (
+            (hasattr(costs, "hands_on") and costs.n_classes == 2 and not (costs.symmetric and costs.labels is None))
+            or given("pos_label") is not None
+            or not (isinstance(rule, str) and rule == "chow")
+            or (given("method") == "roc" and budget is not None)
+            or tuple in (type(budget), type(given("max_error")))
+            or (isinstance(rates := given("class_error"), dict) and len(rates) == 2)  # which names every class
+        ):
+            tags.classifier_tags.multi_class = False
+        return tags
 
     def _checked(self, X: Any) -> Any:
         """X in the form that the machine takes."""
@@ -105,17 +120,13 @@ class RejectMixin(ClassTagsMixin, FittedMixin):
     def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
         """Return the scores of the rows; lazy ones, a dask array, for a dask array."""
         if is_dask(X):
-            frozen = copy(self)
+            frozen, n = copy(self), len(fitted.rule.labels.classes)  # nothing changes the copy
             frozen._fitted_ = fitted
-            return lazy_score(frozen, X, len(fitted.rule.labels.classes))
+            return lazy_rows(type(self).decision_function, frozen, X, (n,) if n > 2 else ())
         return np.asarray(fitted.machine.score(self._checked(X), self.n_jobs))
 
-    def _probability(
-        self,
-        fitted: Fitted,  # noqa: ARG002 (for those whose probability does not follow from the score)
-        X: Any,  # noqa: ARG002
-        score: NDArray[np.float64],  # noqa: ARG002
-    ) -> NDArray[np.float64] | None:
+    def _probability(self, *_: Any, **__: Any) -> NDArray[np.float64] | None:
+        """Return the probabilities of the rows if they do not follow from the score: of a fitted value, X and score."""
         return None
 
     rule_ = fitted[Rule]("rule", "What turns scores into decisions: labels, costs and cuts.")

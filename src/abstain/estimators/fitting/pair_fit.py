@@ -78,31 +78,33 @@ class Fits:
 def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
     """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 0."""
     began = time.monotonic()
-    classes = _ByClass.of(code)
-    pairs = class_pairs(len(classes.starts) - 1)
+    order = np.argsort(code, kind="stable")  # by class, so that the rows of a pair lie in two pieces of memory
+    starts = np.cumsum([0, *np.bincount(code)], dtype=np.int64)  # of the classes in that order, and the end
+    pairs = class_pairs(len(starts) - 1)
     found: list[FittedMachine | None] = [None] * len(pairs)
     first: dict[int, DualSolution] = {}
     if can_share_values(solver, shared):
-        held = np.diff(classes.starts).tolist()
+        held = np.diff(starts).tolist()
         lengths = [held[i] + held[j] for i, j in pairs]
         small = [p for p, length in enumerate(lengths) if length <= SCORED]
-        whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
+        by_row = {name: getattr(shared.problem, name)[order] for name in ("X", "sign", "weight")}
+        whole = replace(shared.problem, **by_row)
         shares = _worth_sharing(shared, [lengths[p] for p in small])
-        values = part_values(solver, shared, held, classes.order) if shares else None
+        values = part_values(solver, shared, held, order) if shares else None
         if values is None and (issparse(whole.X) or not shared.as_posed):
             small = []
         for begin, end in runs([lengths[p] for p in small], TOGETHER if solver.progress is None else SHOWN):
             some = small[begin:end]
             _report(solver, begin, len(pairs))
-            parts = classes.parts(whole, [pairs[p] for p in some], values or {})
-            fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
+            parts = _parts(starts, whole, [pairs[p] for p in some], values or {})
+            fits, solutions = _together(within(solver, began), parts, shared.kept[order])
             if len(some) == len(pairs) and not solutions:
                 return fits
             for part in set(range(len(some))) - set(solutions):
                 found[some[part]] = fits.machine(part)
             first |= {some[part]: solution for part, solution in solutions.items()}
     rest = [p for p, fit in enumerate(found) if fit is None]
-    work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
+    work = [(*(order[starts[k] : starts[k + 1]] for k in pairs[p]), first.get(p)) for p in rest]
     for p, fit in zip(rest, _apart(solver, began, shared, work, len(pairs)), strict=True):
         found[p] = fit
     return Fits.of([fit for fit in found if fit is not None])
@@ -129,34 +131,18 @@ def fitted_classes(solver: Any, posed: Sequence[Posed]) -> Fits:
     return Fits.of([fit for fit in found if fit is not None])
 
 
-_BY_ROW = ("X", "sign", "weight")
-
-
-@dataclass(frozen=True, eq=False)
-class _ByClass:
-    """The shared rows sorted by class, so that those of a pair lie in two pieces of memory."""
-
-    order: NDArray[np.intp]
-    starts: NDArray[np.int64]  # of the classes in that order, and the end
-
-    @classmethod
-    def of(cls, code: NDArray[np.intp]) -> _ByClass:
-        return cls(np.argsort(code, kind="stable"), np.cumsum([0, *np.bincount(code)], dtype=np.int64))
-
-    def rows(self, k: int) -> NDArray[np.intp]:
-        """Return the rows of a class, from 0, ascending."""
-        return self.order[self.starts[k] : self.starts[k + 1]]
-
-    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]], values: dict[str, Any]) -> Parts:
-        """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
-        each = np.array(pairs, dtype=np.int64).ravel()
-        first, lengths = self.starts[each], self.starts[each + 1] - self.starts[each]
-        ends = np.cumsum(lengths)
-        rows = np.arange(ends[-1]) + np.repeat(first + lengths - ends, lengths)
-        sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
-        starts = np.zeros(len(pairs) + 1, dtype=np.int64)
-        starts[1:] = ends[1::2]
-        return Parts.of(ordered, rows, starts, sign, **values)
+def _parts(
+    at: NDArray[np.int64], ordered: DualProblem, pairs: Sequence[tuple[int, int]], values: dict[str, Any]
+) -> Parts:
+    """Return the problems of pairs of classes, which begin `at` these rows, the first of each pair +1 as in `SVC`."""
+    each = np.array(pairs, dtype=np.int64).ravel()
+    first, lengths = at[each], at[each + 1] - at[each]
+    ends = np.cumsum(lengths)
+    rows = np.arange(ends[-1]) + np.repeat(first + lengths - ends, lengths)
+    sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
+    starts = np.zeros(len(pairs) + 1, dtype=np.int64)
+    starts[1:] = ends[1::2]
+    return Parts.of(ordered, rows, starts, sign, **values)
 
 
 def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:

@@ -60,15 +60,12 @@ class FiniteC(Interval):  # type: ignore[misc]
 
 # Checked by scikit-learn at fit. Checks that need a longer message, another parameter or the data come later.
 CONSTRAINTS: dict[str, list[Any] | str] = {
-    "costs": "no_validation",
+    **dict.fromkeys(("costs", "rule", "pos_label", "reject_label"), "no_validation"),
     "C": [FiniteC(Real, 0.0, None, closed="neither")],
     "kernel": [str, callable],  # the name is checked with the other parameters of the kernel
     "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [StrOptions({"scale", "auto"}), POSITIVE],
     "coef0": [Interval(Real, None, None, closed="neither")],
-    "rule": "no_validation",
-    "pos_label": "no_validation",
-    "reject_label": "no_validation",
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "solver": [StrOptions({"auto", "smo", "active-set"})],
     "tol": [POSITIVE],

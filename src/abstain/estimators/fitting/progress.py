@@ -15,6 +15,8 @@ QUIET_SECONDS = 2.0
 class FitTask:
     """Reports on one fit: its beginning, the solver's progress, and its end.
 
+    The solver runs within ``with task.line``, which ends the line on the terminal even if the fit is interrupted.
+
     Parameters
     ----------
     estimator : object
@@ -69,10 +71,6 @@ class FitTask:
         if 0.0 < tol < self.least < self.first < math.inf:
             left = self.line.seconds * math.log(self.least / tol) / math.log(self.first / self.least)
         self.line.write(f"{iterations:,} iterations, {self.shown} {violation:.3g} (ends at {tol:g})", left)
-
-    def end_line(self) -> None:
-        """End the line on the terminal, even if the fit was interrupted."""
-        self.line.__exit__()
 
     def end(self) -> None:
         """Notify the callbacks that the estimator is fitted."""

@@ -201,10 +201,8 @@ class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, Classifier
             given = {"validator": checked, "row_costs": row_costs, "linear": True}
             solve = partial(self._fit, Training.of(self, X, y, sample_weight, **given), float(self.C), self.gamma)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose), shown="relative duality gap")
-        try:
+        with task.line:
             found = solve(task)
-        finally:
-            task.end_line()
         self._store(checked, found)
         task.end()
         return self

@@ -74,8 +74,10 @@ class GuardRows:
         if groups is None:
             calibration, rest = order[:size], order[size:]
         else:
-            chosen = _whole_groups(groups[present], size, state)
-            is_chosen = np.isin(groups[order], chosen)
+            names, counts = np.unique(groups[present], return_counts=True)
+            drawn = state.permutation(len(names))[:-1]  # at least one group is left
+            before = np.cumsum(counts[drawn]) - counts[drawn]
+            is_chosen = np.isin(groups[order], names[drawn[before < size]])
             calibration, rest = order[is_chosen], order[~is_chosen]
         back = _needed_back(y, calibration, rest, groups)
         training, held_out = np.concatenate([rest, calibration[back]]), calibration[~back]
@@ -105,14 +107,6 @@ def calibration_size(n: int, rate: float, size: Any) -> int:
     if m >= n:
         raise ValueError(f"calibration_size={size!r} leaves no rows to learn from, of {n}; make it smaller.")
     return m
-
-
-def _whole_groups(groups: Groups, size: int, state: Any) -> Any:
-    """Draw groups until they have `size` rows; at least one is left."""
-    names, counts = np.unique(groups, return_counts=True)
-    order = state.permutation(len(names))[:-1]
-    before = np.cumsum(counts[order]) - counts[order]
-    return names[order[before < size]]
 
 
 def _needed_back(

@@ -61,20 +61,16 @@ class OutsideColumn:
     def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> OutsideColumn:
         """Count the cells of a column; no category is unseen if training had more than are kept."""
         if isinstance(seen, SeenNumbers):
-            return cls._of_numbers(seen, cells)
+            numbers, texts = seen.read(cells)
+            here = SeenNumbers.of(seen.name, numbers)
+            below = int((numbers < seen.smallest).sum()) if seen.present else 0
+            above = int((numbers > seen.largest).sum())  # all numbers if training had none
+            missing = here.missing - len(texts)
+            return cls(seen, len(cells), missing, below, above, here.smallest, here.largest, Counter(texts.tolist()))
         counts = Counter(seen.read(cells).tolist())
         missing = counts.pop(None, 0)
         known = tuple(counts.pop(text, 0) for text in seen.counts)
         return cls(seen, len(cells), missing, unseen=Counter() if seen.rest else counts, known=known)
-
-    @classmethod
-    def _of_numbers(cls, seen: SeenNumbers, cells: NDArray[Any]) -> OutsideColumn:
-        numbers, texts = seen.read(cells)
-        here = SeenNumbers.of(seen.name, numbers)
-        below = int((numbers < seen.smallest).sum()) if seen.present else 0
-        above = int((numbers > seen.largest).sum())  # all numbers if training had none
-        missing = here.missing - len(texts)
-        return cls(seen, len(cells), missing, below, above, here.smallest, here.largest, Counter(texts.tolist()))
 
     def __add__(self, other: OutsideColumn) -> OutsideColumn:
         """The counts of both."""

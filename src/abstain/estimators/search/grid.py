@@ -230,15 +230,6 @@ class Grid:
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
-    @cached_property
-    def _means(self) -> NDArray[np.float64]:
-        """The mean cost of each pair, (Cs, gammas); nan if others on as many rows finished on more folds, or none."""
-        known = np.isfinite(self.costs).sum(axis=2)
-        most = np.zeros_like(known)
-        for rows in np.unique(self.rows):
-            most[self.rows == rows] = known[self.rows == rows].max()
-        return np.where(known == most, mean_of_folds(self.costs, self._masses), np.nan)
-
     @property
     def _masses(self) -> NDArray[np.float64]:
         return np.ones(self.costs.shape) if self.mass is None else self.mass
@@ -249,24 +240,24 @@ class Grid:
         tried, masses = (self.rows > 0).ravel(), self._masses.reshape(self.rows.size, -1)
         scores, masses = -self.costs.reshape(masses.shape)[tried], masses[tried]
         params = [one for one, used in zip(self.params, tried, strict=True) if used]
-        mean, rows = -self._means.ravel()[tried], self.rows.ravel()[tried]
+        rows, known = self.rows.ravel()[tried], np.isfinite(scores).sum(axis=1)
+        most = np.array([known[rows == n].max() for n in rows])  # the mean is nan if others on as many rows have more
+        mean = np.where(known == most, mean_of_folds(scores, masses), np.nan)
         mantissa, exponent = np.frexp(-mean)  # rounded to digits, not to decimals: any unit of cost ranks alike
         place = rankdata(np.nan_to_num(np.ldexp(np.round(mantissa, 12), exponent), nan=np.inf), method="min")
         rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
-        return {
+        found = {
             "params": params,
             **{f"param_{name}": np.ma.MaskedArray([one[name] for one in params], mask=False) for name in params[0]},
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
-            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, masses)),
+            "std_test_score": np.sqrt(mean_of_folds((scores - mean[:, np.newaxis]) ** 2, masses)),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-            **({} if self.tuned is None else {"mean_tuned_score": -self._tuned_means.ravel()[tried]}),
         }
-
-    @property
-    def _tuned_means(self) -> NDArray[np.float64]:
-        return mean_of_folds(self.tuned_near(), self._masses)
+        if self.tuned is not None:
+            found["mean_tuned_score"] = -mean_of_folds(self.tuned_near(), self._masses).ravel()[tried]
+        return found
 
     @property
     def params(self) -> list[dict[str, Any]]:
@@ -283,8 +274,3 @@ def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDA
     total = np.where(known, mass * values, 0.0).sum(axis=-1)
     weight = np.where(known, mass, 0.0).sum(axis=-1)
     return np.divide(total, weight, out=np.full(total.shape, np.nan), where=weight > 0)
-
-
-def _deviation(scores: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The standard deviation of each row over the folds that it has."""
-    return np.sqrt(mean_of_folds((scores - mean_of_folds(scores, mass)[:, np.newaxis]) ** 2, mass))

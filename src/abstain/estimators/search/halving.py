@@ -33,6 +33,8 @@ MEDIUM = 15_000
 PER_GAMMA = 2  # pairs of each gamma that stay for the second round
 TESTED = 10_000  # rows on which a round tests: folds beyond are left out
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -86,11 +88,6 @@ def planned(search: str, rows: int, pairs: int) -> Schedule:
     return Schedule.of(rows, pairs) if halves else Schedule.full(rows, pairs)
 
 
-def search_scores(search: str, rows: int, pairs: int, folds: int) -> int:
-    """The number of scores that a search keeps in memory at a time."""
-    return planned(search, rows, pairs).scores(folds)
-
-
 def _folds(rows: int, folds: int) -> int:
     return min(folds, int(np.ceil(folds * TESTED / rows)))
 
@@ -130,15 +127,13 @@ def halved(rounds: Rounds, splits: Splits, groups: Groups | None, schedule: Sche
     return found
 
 
-def tested_folds(tests: NDArray[np.float64]) -> int:
+def tested_folds(tests: Floats) -> int:
     """The number of folds that together test enough rows."""
     tested = np.cumsum((tests > 0).sum(axis=1))
     return min(len(tests), 1 + int(np.searchsorted(tested, TESTED)))
 
 
-def survivors(
-    costs: NDArray[np.float64], disorder: NDArray[np.float64], count: int, *, every_gamma: bool
-) -> NDArray[np.bool_]:
+def survivors(costs: Floats, disorder: Floats, count: int, *, every_gamma: bool) -> NDArray[np.bool_]:
     """Mark the pairs that stay, (Cs, gammas), by their means, which are nan for pairs not in the round.
 
     They are the best ones, with equal costs ordered by the disorder of the scores. But first come the best two of every
@@ -164,9 +159,7 @@ def survivors(
     return stay.reshape(costs.shape) & known
 
 
-def not_tried(
-    schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
-) -> Iterator[str]:
+def not_tried(schedule: Schedule, rounds: list[Round], Cs: Floats, gammas: Floats) -> Iterator[str]:
     """What the time was too short for, in words: rounds, pairs of rounds, and fits of the first round."""
     first, last = rounds[0], rounds[-1]
     if not first.complete:
@@ -187,5 +180,5 @@ def not_tried(
         yield f"its pairs were compared on {len(last.rows):,} rows, not on {sizes}"
 
 
-def _range(values: NDArray[np.float64]) -> str:
+def _range(values: Floats) -> str:
     return f"{values[0]:.3g}" if len(values) == 1 else f"from {values.min():.3g} to {values.max():.3g}"

@@ -53,16 +53,6 @@ class Correction:
 UNTUNED = Correction()
 
 
-def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
-    """Whether scores of this rule mean probabilities, and there are enough held-out rows of these classes."""
-    n = len(rule.labels.classes)
-    if not rule.readout.known:
-        return False
-    if n > 2:
-        return len(np.unique(row)) >= FEWEST * n
-    return rule.readout.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
-
-
 def corrections(
     rule: Any,
     scores: NDArray[np.float64],
@@ -105,16 +95,6 @@ class Pricing:
         """Take some of the rows of a `Training`."""
         own = training.row_costs
         return cls(training.rule, training.code[rows], None if own is None else own.take(rows))
-
-    @property
-    def known(self) -> bool:
-        """Whether costs were stated."""
-        return self.rule.costs is not None or self.row_costs is not None
-
-    def rejects(self, row: Any, score: NDArray[np.float64], correction: Correction) -> NDArray[np.bool_]:
-        """Return where these training rows are rejected."""
-        rule = correction.rule(self.rule_of(row))
-        return np.asarray(rule.is_reject(rule.choose(correction.scale * score + correction.shift)))
 
     def paid(
         self, row: Any, scores: NDArray[np.float64], read: Sequence[Correction] | None = None
@@ -171,8 +151,13 @@ class HeldOutRows:
         return cls(held_out, fold, row, code[row], splits.weights(used)[fold, row])
 
     def can_tell(self, rule: Any) -> bool:
-        """Whether there are two folds and enough rows to learn from how to read the scores."""
-        return len(np.unique(self.fold)) > 1 and can_be_tuned(rule, self.code, self.row)
+        """Whether scores of this rule mean probabilities, and two folds or more have enough rows of its classes."""
+        n = len(rule.labels.classes)
+        if not rule.readout.known or len(np.unique(self.fold)) < 2:
+            return False
+        if n > 2:
+            return len(np.unique(self.row)) >= FEWEST * n
+        return rule.readout.unit == 1.0 and min(len(np.unique(self.row[self.code == k])) for k in range(n)) >= FEWEST
 
     def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
         """Mark the pairs with a mean cost within a standard error of the least; pairs with `costs` of nan do not count.
@@ -238,15 +223,16 @@ class HeldOutRows:
 
 def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Correction]:
     """Return the grid with the costs of tuned scores and the rejects of its best pair, and the pair's correction."""
-    correction = UNTUNED
-    if tune and pricing.known and rows.can_tell(pricing.rule):
+    correction, stated = UNTUNED, pricing.rule.costs is not None or pricing.row_costs is not None
+    if tune and stated and rows.can_tell(pricing.rule):
         grid, correction = _tuned(grid, pricing, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]
     if not done.any():
         return grid, correction
     weight = rows.weight * done
-    rejects = pricing.rejects(rows.row, rows.scores[best], correction)
+    rule = correction.rule(pricing.rule_of(rows.row))
+    rejects = rule.is_reject(rule.choose(correction.scale * rows.scores[best] + correction.shift))
     return replace(grid, rejected=float(weight[rejects].sum() / weight.sum())), correction
 
 

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
 from abstain.estimators.fitting.attributes import fitted
-from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.parameters import checked_first
+from abstain.estimators.fitting.decide import Fitted, ProvenMixin
+from abstain.estimators.fitting.parameters import SolverParameters, checked_first
 from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
@@ -22,10 +22,12 @@ from abstain.estimators.search.grid import AUTO, Grid, checked_Cs, checked_kerne
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import Correction, HeldOutRows, Pricing, placed
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
-from abstain.estimators.search.scales import warn_of_scales
 
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
+WIDE = 1_000  # times the standard deviation of another column
+SEEN = 10_000  # rows, at most
+OF_SCALES = "column .* has a standard deviation of"  # how the warning begins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,7 +57,7 @@ class Searched(Fitted):
         return cls(**found, grid=grid, trained=fitted.machine, scale=tuned[0], shift=tuned[1])
 
 
-class SearchMixin:
+class SearchMixin(ProvenMixin, SolverParameters):
     """What `RejectSVCCV` and `LinearRejectSVCCV` share: all but their parameters and what they fit."""
 
     _searching: float = SEARCHING
@@ -64,18 +66,12 @@ class SearchMixin:
     _linear: ClassVar[bool]
     _fits: Any  # (training, gammas, until) -> what makes the fits of the search
     _fit: Any  # this and what follows is the estimator's
-    _store: Any
-    _now: Any
     kernel: Any
     Cs: Any
     gammas: Any = 1
     cv: Any
     cuts: str
     search: str = "full"
-    max_iter: int
-    time_limit: float | None
-    n_jobs: int | None
-    verbose: bool
 
     @checked_first()
     def fit(
@@ -118,10 +114,8 @@ class SearchMixin:
         training = replace(training, parameters=with_kernel(self, grid.kernel or AUTO[0]))
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        try:
+        with task.line:
             last = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
-        finally:
-            task.end_line()
         rule, tuned = correction.rule(training.rule), (correction.scale, correction.shift)
         self._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
         task.end()
@@ -182,3 +176,27 @@ class SearchMixin:
     n_splits_ = fitted[int]("grid.n_splits", "The number of folds.")
     score_scale_ = fitted[float]("scale", "The score is this times the trained machine's score, plus `score_shift_`.")
     score_shift_ = fitted[float]("shift", "What is added to `score_scale_` times the trained machine's score.")
+
+
+def warn_of_scales(kernel: Any, X: Any, names: Any, stacklevel: int) -> None:
+    """Warn if the standard deviations of columns differ by more than `WIDE`; constant ones and 0 and 1 count not."""
+    if not isinstance(X, np.ndarray) or callable(kernel) or kernel == "precomputed":
+        return
+    some = X[:: max(1, len(X) // SEEN)]
+    with np.errstate(all="ignore"):
+        spread = some.std(axis=0, dtype=np.float64)
+    spread[~np.isfinite(spread) | (spread <= 1e-12 * np.abs(some).max(axis=0, initial=0.0))] = np.nan
+    if not np.nanmax(spread, initial=0.0) > WIDE * np.nanmin(spread, initial=np.inf):
+        return
+    spread[((some == 0) | (some == 1)).all(axis=0)] = np.nan
+    if not np.nanmax(spread, initial=0.0) > WIDE * np.nanmin(spread, initial=np.inf):
+        return
+    wide, narrow = int(np.nanargmax(spread)), int(np.nanargmin(spread))
+    widest, narrowest = (at if names is None else repr(names[at]) for at in (wide, narrow))
+    warnings.warn(
+        f"column {widest} has a standard deviation of {spread[wide]:.3g}, and column {narrowest} one of "
+        f"{spread[narrow]:.3g}, which then hardly counts; put a StandardScaler before the machine, as in "
+        "make_pipeline(StandardScaler(), machine).",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )

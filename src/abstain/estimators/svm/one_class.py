@@ -3,7 +3,6 @@
 import math
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -165,10 +164,8 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
         checked = copy(self)  # so that a fit that fails changes nothing
         posed, unit, largest = self._posed(checked, X, sample_weight)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        try:
+        with task.line:
             found = solved(OneClassSMO(**self._settings(task, self.time_limit)), posed, None)
-        finally:
-            task.end_line()
         proof = found.proof(self.tol)
         if math.sqrt(2.0 * abs(proof.dual_objective)) <= NULL * largest:
             warn_caller(NO_MACHINE.format(self.kernel))
@@ -181,8 +178,7 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
 
         The unit makes the scores about 1: `tol` is a share of them.
         """
-        named = None if callable(self.kernel) else Kernel(self.kernel)
-        dense = named is not None and named.name == "precomputed"
+        dense = not callable(self.kernel) and Kernel(self.kernel).name == "precomputed"
         rows = checked_rows(checked, X, dense=dense, reset=True)
         given = row_weights(sample_weight, rows.shape[0])
         weight = np.ones(rows.shape[0]) if given is None else given
@@ -226,7 +222,7 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
 
     def _score(self, machine: KernelMachine, X: Any) -> Any:
         if is_dask(X):
-            return lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
+            return lazy_rows(lambda frozen, chunk: frozen._score(machine, chunk), copy(self), X, ())  # noqa: SLF001 (a copy)
         return machine.score(self._checked(X), self.n_jobs)
 
     @property
@@ -240,10 +236,6 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
         return -float(self._now.machine.intercept)
 
     duality_gap_ = fitted[float]("proof.gap", "The primal minus the dual value, relative to the larger of them.")
-
-
-def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np.float64]:
-    return np.asarray(frozen._score(machine, chunk))  # noqa: SLF001 (a copy of the estimator)
 
 
 def _power_of_two(size: float) -> float:

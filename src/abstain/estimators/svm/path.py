@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -10,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number, refuse_dask
 from abstain.estimators.fitting.bases import BaseEstimator
-from abstain.estimators.fitting.definiteness import is_indefinite
+from abstain.estimators.fitting.solving import is_indefinite
 from abstain.estimators.fitting.training import Training, refuse_row_costs_in
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.solvers.path import RegularizationPath, follow_path
 
 
@@ -82,16 +82,8 @@ def reject_svc_path(
     lowest, highest = positive_number("C_min", C_min), positive_number("C_max", C_max)
     if not lowest < highest:
         raise ValueError(f"C_min={C_min!r} must be below C_max={C_max!r}.")
-    parameters = SimpleNamespace(
-        costs=costs,
-        rule=rule,
-        kernel=kernel,
-        degree=degree,
-        coef0=coef0,
-        pos_label=pos_label,
-        reject_label="auto",
-        class_weight=class_weight,
-    )
+    stated = {"rule": rule, "pos_label": pos_label, "class_weight": class_weight}
+    parameters = RejectSVC(costs, kernel=kernel, degree=degree, coef0=coef0, **stated)
     training = Training.of(parameters, X, y, sample_weight, validator=BaseEstimator())
     if len(training.tasks) > 1:
         raise ValueError(
@@ -99,10 +91,9 @@ def reject_svc_path(
             "y == label for y."
         )
     training.weights(highest)  # raises an error if they overflow
-    posed = training.posed(1.0, gamma, all_rows=True).problem
-    problem, loss = posed, training.losses[0]
+    problem = training.posed(1.0, gamma, all_rows=True).problem
     if training.rule.labels.orientation < 0:  # in the coefficients of a path, +1 is the positive class
-        problem = replace(posed, sign=-posed.sign, loss=loss.turned())  # type: ignore[union-attr]
+        problem = replace(problem, sign=-problem.sign, loss=training.losses[0].turned())  # type: ignore[union-attr]
     last = replace(problem, weight=highest * problem.weight)
     if is_indefinite(last, last.weight, 1e-3 * float(last.weight.sum())):  # the sum is about the objective
         warnings.warn(

@@ -197,10 +197,8 @@ class RejectSVC(
     ) -> FittedSVC:
         """Fit with this C and gamma, starting from the coefficients `start` of all rows."""
         solver = self._solver(task, self.time_limit if time_limit is None else time_limit)
-        try:
+        with task.line:
             return fitted_svc(training, solver, C, gamma, start)
-        finally:
-            task.end_line()
 
     def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
         settings = self._settings(task, time_limit)
