@@ -31,7 +31,7 @@ from abstain.dual.problem import Loss, Task
 from abstain.losses.margin_loss import LossTable
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
-from abstain.solvers.linear_rows import LocalSums, Point, reach_of
+from abstain.solvers.linear import LocalSums, Point, reach_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.solvers.linear_rows import Point
+from abstain.solvers.linear import Point
 
-# The methods of `Sums` that read rows, and those that do not.
+# The methods of sums that read rows, and those that do not.
 READING = ("score", "along", "gradient", "hessian_times", "hessian_diagonal")
 RESTING = ("move", "slopes", "between", "accept", "shift", "loss", "dual")
 
@@ -65,7 +65,7 @@ class BlockSums:
         return [getattr(block, name)(*arguments) for block in self.blocks]
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of `Sums` that calls each block, and adds the results."""
+        """Return a method that calls each block, and adds the results."""
         if name not in READING and name not in RESTING:
             raise AttributeError(name)
         ask = self._pass if name in READING else self._all
