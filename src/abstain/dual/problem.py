@@ -145,7 +145,11 @@ class DualProblem(RowLosses):
         if self.weight.shape != (n,) or not (self.weight >= 0).all() or not np.isfinite(self.weight.sum()):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         if self.total != 0.0:
-            self._check_total()
+            tops = self.sign * self.breakpoint(self.loss.n_knots)
+            least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
+            slack = ROUNDING * (most - least)
+            if not least - slack <= self.total <= most + slack:
+                raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")
         diagonal = None if self.kernel.formula.stationary else self.diagonal  # of ones
         if diagonal is not None and not np.isfinite(diagonal).all():
             row = int(np.argmin(np.isfinite(diagonal)))
@@ -153,14 +157,6 @@ class DualProblem(RowLosses):
                 f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "
                 "scale the features, for example with StandardScaler."
             )
-
-    def _check_total(self) -> None:
-        top = self.breakpoint(self.loss.n_knots)
-        tops = self.sign * top
-        least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
-        slack = ROUNDING * (most - least)
-        if not least - slack <= self.total <= most + slack:
-            raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")
 
     @cached_property
     def diagonal(self) -> NDArray[np.float64]:
