@@ -40,10 +40,11 @@ def gains(problem, beta, F):
     """
     K, g, positive = problem.loss.n_knots, problem.sign * beta, problem.sign > 0
     slack = ROUNDING * problem.breakpoint(K)
-    right = problem.dual_slope(0)
+    slopes = [*problem.knots.T[::-1], -np.inf]
+    right = slopes[0]
     left = np.where(g <= slack, np.inf, right)
     for k in range(1, K + 1):
-        at, following = problem.breakpoint(k), problem.dual_slope(k)
+        at, following = problem.breakpoint(k), slopes[k]
         right = np.where(at <= g + slack, following, right)
         if k < K:
             left = np.where(at < g - slack, following, left)

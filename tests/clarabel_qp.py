@@ -41,7 +41,7 @@ def dual_optimum(problem) -> float:
     pieces = len(widths)
     eye = sparse.eye_array(n * pieces)
     P = sparse.block_diag([K, sparse.csc_array((n * pieces, n * pieces))])
-    q = np.concatenate([np.zeros(n), -problem.dual_slopes.T.ravel()])
+    q = np.concatenate([np.zeros(n), -problem.knots[:, ::-1].T.ravel()])
     add_up = sparse.hstack([-sparse.diags_array(problem.sign.astype(float))] * pieces)
     rows = [[sparse.eye_array(n), add_up], [np.ones((1, n)), None], [None, -eye], [None, eye]]
     bounds = np.concatenate([np.zeros(n), [problem.total / unit], np.zeros(n * pieces), widths.ravel()])

@@ -68,7 +68,7 @@ class _Rows:
 
     def __init__(self, problem: DualProblem) -> None:
         positive = (problem.sign > 0)[:, np.newaxis]
-        breakpoints, slopes = problem.breakpoints, problem.dual_slopes
+        breakpoints, slopes = problem.breakpoints, problem.knots[:, ::-1]
         self.edges = np.where(positive, breakpoints, -breakpoints[:, ::-1])
         self.slopes = np.where(positive, slopes, -slopes[:, ::-1])
         self.diagonal = problem.kernel.diagonal(problem.X)

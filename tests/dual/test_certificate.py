@@ -195,7 +195,7 @@ def test_sets_tell_where_the_margin_lies(seed):
     solution = Reference(tol=1e-11).solve(problem)
     margin = problem.sign * (solution.expansion + solution.bias)
     K = problem.loss.n_knots
-    fences = np.column_stack([np.full(problem.n, np.inf), problem.dual_slopes, np.full(problem.n, -np.inf)])
+    fences = np.column_stack([np.full(problem.n, np.inf), problem.knots[:, ::-1], np.full(problem.n, -np.inf)])
     code, every = problem.sets(solution.beta), np.arange(problem.n)
     weighed = problem.weight > 0
     upper, lower = fences[every, (code + 1) // 2], fences[every, code // 2 + 1]

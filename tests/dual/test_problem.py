@@ -26,13 +26,7 @@ def test_tables_per_row_by_hand():
     problem = pose([[0.0], [1.0], [2.0]], [1, -1, 1], LOSS, C=10.0, weight=[1.0, 0.5, 0.0])
     assert problem.n == 3
     assert problem.knots.tolist() == [[1, 3], [0, 2], [1, 3]]
-    assert problem.dual_slopes.tolist() == [[3, 1], [2, 0], [3, 1]]
     assert problem.breakpoints.tolist() == [[0, 20, 50], [0, 5, 20], [0, 0, 0]]
-    assert [problem.dual_slope(0).tolist(), problem.dual_slope(1).tolist(), problem.dual_slope(2)] == [
-        [3, 2, 3],
-        [1, 0, 1],
-        -np.inf,
-    ]
 
 
 def test_rows_are_priced_by_their_own_class():

@@ -12,17 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.costs.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem, LowRankProblem
-from abstain.estimators.linear.landmarks import chosen_landmarks
 from abstain.estimators.linear.linear_fit import fitted_machine
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.linear.low_rank_fit import landmark_rows
+from abstain.estimators.linear.low_rank_fit import chosen_landmarks, landmark_rows
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge
 from abstain.machines.landmark_features import LandmarkFeatures
-from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear import LinearNewton, LocalSums
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
-from abstain.solvers.linear_rows import LocalSums
 
 COSTS = Costs(reject=0.2)
 TINY_MEMORY = 1e-4  # MB: nothing is stored

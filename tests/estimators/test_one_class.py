@@ -173,8 +173,8 @@ def test_a_start_from_a_sample_changes_the_answer_by_rounding_only(monkeypatch):
     for rows, kernel in ((X, "rbf"), (X + 3.0, "linear"), (sparse, "rbf"), (rbf_kernel(X, gamma=0.25), "precomputed")):
         cold = OneClassSVM(kernel=kernel, nu=0.2).fit(rows)
         with monkeypatch.context() as patch:
-            patch.setattr("abstain.solvers.one_class.WORTH_SAMPLING", 1000)
-            patch.setattr("abstain.solvers.one_class.LEAST", 300)
+            patch.setattr("abstain.solvers.native.WORTH_SAMPLING", 1000)
+            patch.setattr("abstain.solvers.native.LEAST", 300)
             warm = OneClassSVM(kernel=kernel, nu=0.2).fit(rows)
         assert warm.status_ == cold.status_ == "optimal"
         assert warm.dual_objective_ == pytest.approx(cold.dual_objective_, rel=1e-6)

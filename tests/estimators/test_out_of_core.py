@@ -43,7 +43,7 @@ def test_no_copy_of_all_rows_is_made(mapped, monkeypatch):
         monkeypatch.setattr(f"abstain.{module}", 100_000)
     for module in ("machines.kernel_machine._BLOCK", "machines.linear_machine._BLOCK"):
         monkeypatch.setattr(f"abstain.{module}", 100_000)
-    monkeypatch.setattr("abstain.estimators.linear.landmarks.LEAST_SAMPLE", 1000)
+    monkeypatch.setattr("abstain.estimators.linear.low_rank_fit.LEAST_SAMPLE", 1000)
     numbers_of_rows = 20 * 8 * N / 1e6  # vectors with a number for each row, of which there are a dozen or two
     for estimator in (LINEAR, LOW_RANK):
         assert peak(lambda: estimator.fit(X, y)) < numbers_of_rows  # noqa: B023 (called at once)

@@ -10,7 +10,7 @@ from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import Task
 from abstain.losses.tangent_hinge import double_hinge
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear import LocalSums, first_penalty
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 pytest.importorskip("dask.array", reason="the extra dask is not installed")

@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 
 from abstain import _native
 from abstain.losses.step_loss import StepLoss
-from abstain.solvers.embedded.native import EmbeddedDual, EmbeddedPrimal, hops_for, svm_starts
-from abstain.solvers.embedded.problem import EmbeddedProblem
+from abstain.solvers.embedded import EmbeddedDual, EmbeddedPrimal, EmbeddedProblem, hops_for, svm_starts
 from embedded_cases import h2, objective
 
 

@@ -20,8 +20,7 @@ from abstain.estimators.linear.linear_fit import fitted_machine, row_centre
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import double_hinge, hinge, row_losses, tangent_hinge, task_tangents
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear import LinearNewton
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear import LinearNewton, LocalSums, first_penalty
 from problems import costs_of_rows
 
 

@@ -10,8 +10,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import hinge
-from abstain.solvers.native import SMO, ActiveSet
-from abstain.solvers.one_class import OneClassSMO
+from abstain.solvers.native import SMO, ActiveSet, OneClassSMO
 from clarabel_qp import dual_optimum
 from looping import looped
 from problems import random_problem

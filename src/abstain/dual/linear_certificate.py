@@ -170,14 +170,9 @@ class LinearSums:
     steepest: float
 
     def __add__(self, other: LinearSums) -> LinearSums:
-        return LinearSums(
-            self.losses + other.losses,
-            self.duals + other.duals,
-            self.reach + other.reach,
-            self.bend + other.bend,
-            self.expansion + other.expansion,
-            max(self.steepest, other.steepest),
-        )
+        names = ("losses", "duals", "reach", "bend", "expansion")
+        added = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return LinearSums(**added, steepest=max(self.steepest, other.steepest))
 
     def certificate(
         self, w: NDArray[np.float64], best: NDArray[np.float64] | None = None, gram: NDArray[np.float64] | None = None

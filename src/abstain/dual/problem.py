@@ -42,11 +42,6 @@ class RowLosses:
         return np.asarray(self.loss.tables()[0][self.kind])
 
     @property
-    def dual_slopes(self) -> NDArray[np.float64]:
-        """The slopes of each row's phi, (n, K), descending."""
-        return np.asarray(self.loss.tables()[0][self.kind, ::-1])
-
-    @property
     def breakpoints(self) -> NDArray[np.float64]:
         """Where each row's phi begins, bends and ends, (n, K + 1), ascending from 0, in g = y beta."""
         return np.stack([self.breakpoint(k) for k in range(self.loss.n_knots + 1)], axis=1)
@@ -54,18 +49,11 @@ class RowLosses:
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Return the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
         if k not in self._weighted:
-            found = np.asarray(self.weight * (-self._of_kind(1, -k) if k else 0.0))
+            slope: Any = self.loss.columns[1][-k] if k else 0.0  # one number if it is the same for all rows
+            found = np.asarray(self.weight * -(slope if isinstance(slope, float) else slope[self.kind]))
             found.flags.writeable = False
             self._weighted[k] = found
         return self._weighted[k]
-
-    def dual_slope(self, piece: int) -> Any:
-        """Return the slope of each row's phi on a piece from 0 to K - 1, (n,), or a number; -inf on piece K."""
-        return self._of_kind(0, -1 - piece) if piece < self.loss.n_knots else -np.inf
-
-    def _of_kind(self, table: int, column: int) -> Any:
-        found = self.loss.columns[table][column]
-        return found if isinstance(found, float) else found[self.kind]
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
@@ -157,7 +145,11 @@ class DualProblem(RowLosses):
         if self.weight.shape != (n,) or not (self.weight >= 0).all() or not np.isfinite(self.weight.sum()):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         if self.total != 0.0:
-            self._check_total()
+            tops = self.sign * self.breakpoint(self.loss.n_knots)
+            least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
+            slack = ROUNDING * (most - least)
+            if not least - slack <= self.total <= most + slack:
+                raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")
         diagonal = None if self.kernel.formula.stationary else self.diagonal  # of ones
         if diagonal is not None and not np.isfinite(diagonal).all():
             row = int(np.argmin(np.isfinite(diagonal)))
@@ -165,14 +157,6 @@ class DualProblem(RowLosses):
                 f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "
                 "scale the features, for example with StandardScaler."
             )
-
-    def _check_total(self) -> None:
-        top = self.breakpoint(self.loss.n_knots)
-        tops = self.sign * top
-        least, most = float(np.minimum(tops, 0.0).sum()), float(np.maximum(tops, 0.0).sum())
-        slack = ROUNDING * (most - least)
-        if not least - slack <= self.total <= most + slack:
-            raise ValueError(f"total must lie between {least:g} and {most:g}, the sums that the weights allow.")
 
     @cached_property
     def diagonal(self) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ from typing import Self
 import numpy as np
 
 from abstain.comparison.result import Comparison, in_words, missing_rules
-from abstain.comparison.verdict import Verdict
 from abstain.report.curves import tick_step
 from abstain.report.text import amount, plain, share
 
@@ -66,14 +65,6 @@ class ComparedRules:
             words=plain(in_words(comparison), _SENTENCE),
             left_out=tuple(plain(sentence, _SENTENCE) for sentence in missing_rules(comparison)),
         )
-
-
-def verdict_shown(own: Verdict, comparison: Comparison | None) -> Verdict:
-    """The one verdict of a page: that of the comparison if it is on the decisions of the page, else their own."""
-    found = None if comparison is None else comparison.verdict
-    if found is None or not np.allclose([found.cost, found.reject_rate], [own.cost, own.reject_rate], rtol=1e-9):
-        return own
-    return found
 
 
 def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -> RuleCost:

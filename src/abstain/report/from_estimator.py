@@ -73,7 +73,9 @@ def report_for(
     rule = fitted.rule_for(len(y), row_costs)
     found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
-    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
+    known = {"Rows": len(y), "Features": getattr(fitted.estimator, "n_features_in_", "unknown")}
+    known |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
+    arguments["data_facts"] = known | dict(arguments.get("data_facts") or {})
     arguments = {"rows": X, "sentences": sentences_of(estimator, X, found, row_costs)} | arguments
     arguments["row_names"] = index_of(X) if arguments.get("row_names") is None else arguments["row_names"]
     arguments |= {"classes": fitted.classes, "pos_label": fitted.positive}
@@ -91,11 +93,6 @@ def sentences_of(estimator: Any, X: Any, found: Decisions, row_costs: Any = None
         return {}
     why = explain(estimator, X, row_costs=row_costs, decisions=found, rows=listed)
     return dict(zip(listed.tolist(), why.sentence.tolist(), strict=True))
-
-
-def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:
-    found = {"Rows": len(y), "Features": getattr(fitted.estimator, "n_features_in_", "unknown")}
-    return found | {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
 
 
 def model_facts(final: Any) -> dict[str, Any]:

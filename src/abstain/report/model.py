@@ -22,7 +22,7 @@ from abstain.labels import Labels, warn_if_assumed
 from abstain.metrics.outcomes import Counts, are_decisions
 from abstain.metrics.tables import OF_POSITIVE, counted
 from abstain.reject_labels import free_label
-from abstain.report.compared import ComparedRules, verdict_shown
+from abstain.report.compared import ComparedRules
 from abstain.report.curves import LinePlot, plots_of
 from abstain.report.review import Review
 from abstain.report.rows import LISTED, ClassNumbers, ListedRow, heading_of, index_of, listed_rows, novel_mask
@@ -249,7 +249,10 @@ class Report:
         without = {} if forced is None else {FORCED: judge.outcomes(forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(), without, reject_rate=rate, largest=largest)
-        verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
+        verdict, mean_cost = own, float(paid.mean())
+        if comparison is not None and (judged := comparison.verdict) is not None:
+            same = np.allclose([judged.cost, judged.reject_rate], [own.cost, own.reject_rate], rtol=1e-9)
+            verdict = judged if same else own
         unlike, review = novel_mask(novel, len(predicted)), None
         shown = {"truth": judge.truth, "choice": predicted, "novel": unlike, "names": names}
         shown |= {"forced": None if forced is None else np.asarray(forced), "table": rows, "sentences": sentences}

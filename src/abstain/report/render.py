@@ -46,7 +46,9 @@ def render(report: Report) -> str:
         values["counts"] = slider.upwards(report.table.counts).tolist()
         scripts, payloads = ["report.js"], {"data": payload(slider)}
     if review is not None:
-        values["review"] = payloads["review-data"] = review_payload(report)
+        words = review.words(review.rejected if slider is not None else None)
+        at, rings = review.reviewed.tolist().index(review.rejected), [plot.rings for plot in report.plots]
+        values["review"] = payloads["review-data"] = {"words": words, "at": at, "rings": rings}
         scripts = [*scripts, "review.js"]
     template = "table.html" if slider is None else "slider.html"
     return page_of(template, scripts, payloads, report=report, sentence=text.plain(judged.sentence, 2000), **values)
@@ -115,14 +117,6 @@ def payload(slider: Slider) -> dict[str, Any]:
         "cost": {"shares": curves.shares, **_band(list(curves.cost))},
         "level": curves.accuracy.level,
     }
-
-
-def review_payload(report: Report) -> dict[str, Any]:
-    """The numbers for each place of the slider over the reviewed rows, as text, and the rings of the plots."""
-    review: Any = report.review
-    words = review.words(review.rejected if report.slider is not None else None)
-    at = review.reviewed.tolist().index(review.rejected)
-    return {"words": words, "at": at, "rings": [plot.rings for plot in report.plots]}
 
 
 def _band(bands: list[Any]) -> dict[str, Any]:

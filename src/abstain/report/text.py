@@ -24,16 +24,13 @@ def plain(value: Any, longest: int = _CELL) -> str:
     If it is longer than `longest`, the middle is left out.
     """
     kept = str(value).encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be encoded
-    shown = "".join(f"⟨U+{ord(c):04X}⟩" if _invisible(c) else c for c in kept)
+    # control and format characters, such as direction marks; joiners are kept because some scripts need them
+    unseen = {c for c in kept if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\u200c\u200d"}
+    shown = "".join(f"⟨U+{ord(c):04X}⟩" if c in unseen else c for c in kept)
     if len(shown) <= longest:
         return shown or "(empty)"
     tail = longest // 4
     return f"{shown[: longest - tail - 1]}…{shown[-tail:]}"
-
-
-def _invisible(c: str) -> bool:
-    """Control and format characters, such as direction marks; joiners are kept because some scripts need them."""
-    return unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\u200c\u200d"
 
 
 def unique_names(labels: Iterable[Any]) -> tuple[str, ...]:

@@ -197,45 +197,26 @@ class KernelFits:
             problem = replace(problem, kernel=kernel)
             seconds = limits.seconds / (len(calls) - at)
             until = None if limits.until is None else time.monotonic() + seconds
-            self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line, beaten=beaten)
+            own = replace(limits, until=until)
+            shared = native_rows(problem) | {
+                "gammas": np.require(self.gammas[widths], np.float64, ["C", "A"]),
+                "method": "search",
+                "tol": float(limits.tol),
+                "max_iter": int(limits.max_iter),
+                "cache_size": float(limits.cache_size),
+                "threads": threads(limits.n_jobs),
+                "coefficients": False,
+                "report": None if line is None else line.report,
+            }
+            for fits in _parts(found.tried[widths], len(tasks), problem.n):
+                part = _Part(found, beaten)
+                posed = [part.posed(Cs, int(widths[place]), place, task, fold) for task, place, fold in fits]
+                if line is not None:
+                    line.begin(part.Cs)
+                choose = None if beaten is None else part.add
+                done = _native.solve_many(**shared, tasks=posed, seconds=own.seconds, choose=choose)
+                part.add(done["expansion"], done["bias"], done["status"])
         return found
-
-    def _add_fits(
-        self,
-        found: HeldOut,
-        problem: DualProblem,
-        Cs: NDArray[np.float64],
-        widths: NDArray[np.intp],
-        *,
-        limits: Limits,
-        line: Line | None,
-        beaten: Beaten | None,
-    ) -> None:
-        shared = {
-            **native_rows(problem),
-            "gammas": np.require(self.gammas[widths], np.float64, ["C", "A"]),
-            "method": "search",
-            "tol": float(limits.tol),
-            "max_iter": int(limits.max_iter),
-            "cache_size": float(limits.cache_size),
-            "threads": threads(limits.n_jobs),
-            "coefficients": False,
-            "report": None if line is None else line.report,
-        }
-        Cs, folds, tried = np.require(Cs, np.float64, ["C", "A"]), found.folds, found.tried[widths]
-        for fits in _parts(tried, len(found.tasks), problem.n):
-            posed, part = list[dict[str, Any]](), _Part(found, beaten)
-            for task, at, fold in fits:
-                gamma, one = int(widths[at]), found.tasks[task]
-                scales = Cs[part.begin(task, gamma, fold)]
-                sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
-                place = {"scales": scales, "kernel": at, "round": 0 if beaten is None else fold.bit_length()}
-                posed.append(native_task(sign, one.loss, weight) | place)
-            if line is not None:
-                line.begin(part.Cs)
-            choose = None if beaten is None else part.add
-            done = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds, choose=choose)
-            part.add(done["expansion"], done["bias"], done["status"])
 
 
 class _Part:
@@ -246,12 +227,16 @@ class _Part:
         self.Cs = np.empty(0, dtype=np.intp)  # where those of all fits are
         self.left: list[tuple[slice, int, int, int, NDArray[np.intp]]] = []  # to be added
 
-    def begin(self, task: int, gamma: int, fold: int) -> NDArray[np.intp]:
-        """Return where the Cs are that are to be tried."""
+    def posed(self, Cs: NDArray[np.float64], gamma: int, place: int, task: int, fold: int) -> dict[str, Any]:
+        """Return the fits of a task at the Cs to be tried, as the core reads them; `place` is that of their kernel."""
+        folds, one = self.found.folds, self.found.tasks[task]
         which, first = np.flatnonzero(self.found.tried[gamma, fold]), len(self.Cs)
         self.left.append((slice(first, first + len(which)), task, gamma, fold, which))
         self.Cs = np.concatenate([self.Cs, which])
-        return which
+        scales = np.require(Cs[which], np.float64, ["C", "A"])
+        sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
+        at = {"scales": scales, "kernel": place, "round": 0 if self.beaten is None else fold.bit_length()}
+        return native_task(sign, one.loss, weight) | at
 
     def add(
         self, expansion: NDArray[np.float64], bias: NDArray[np.float64], status: Sequence[str]

@@ -31,7 +31,7 @@ from abstain.dual.problem import Loss, Task
 from abstain.losses.margin_loss import LossTable
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
-from abstain.solvers.linear_rows import LocalSums, Point, reach_of
+from abstain.solvers.linear import LocalSums, Point, reach_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +126,6 @@ class DaskSums:
         self.held = count  # rows between breakpoints at the last step; the next Hessian is sampled from them
         self.sums: dict[str, NDArray[np.float64]] = {}
 
-    def _round(self, work: Callable[..., Any], *settings: Any) -> Any:
-        return summed(self._tasks(work, *settings))
-
     def _tasks(self, work: Callable[..., Any], *settings: Any) -> list[Any]:
         here = partial(work, At(self.pose, self.point, self.sigma), *settings)
         return tasks(here, zip(self.blocks, self.rows, self.multipliers, strict=True))
@@ -148,7 +145,7 @@ class DaskSums:
     def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the slopes at all steps, then their derivatives: one round."""
         self.sigma = sigma
-        return np.asarray(self._round(_slopes, self.direction, steps))
+        return np.asarray(summed(self._tasks(_slopes, self.direction, steps)))
 
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:  # noqa: ARG002 (always afresh)
         """Sum everything at the point: one round."""
@@ -166,16 +163,16 @@ class DaskSums:
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
         """Return the Hessian of the last step, or of about `most` of all rows: one round."""
         if everything:
-            return np.asarray(self._round(_hessian, max(1, self.count // most)))
+            return np.asarray(summed(self._tasks(_hessian, max(1, self.count // most))))
         return self.sums["hessian"]
 
     def hessian_times(self, direction: Point) -> Point:
         """Return the Hessian times a direction: one round."""
-        return np.asarray(self._round(_after_gradient, "hessian_times", direction))
+        return np.asarray(summed(self._tasks(_after_gradient, "hessian_times", direction)))
 
     def hessian_diagonal(self, everything: bool) -> Point:
         """Return the diagonal of the Hessian: one round."""
-        return np.asarray(self._round(_after_gradient, "hessian_diagonal", everything))
+        return np.asarray(summed(self._tasks(_after_gradient, "hessian_diagonal", everything)))
 
     def accept(self) -> None:
         """Make the gamma of the last step the multipliers."""

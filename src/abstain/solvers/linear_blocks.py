@@ -4,7 +4,7 @@ The numbers of each row (margin, multiplier, ...) stay in memory. All blocks sha
 rows of a block before its sums are taken.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +12,21 @@ from numpy.typing import NDArray
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.solvers.linear_rows import Point
+from abstain.solvers.linear import Point
 
-# The methods of `Sums` that read rows, and those that do not.
+# The methods of sums that read rows, and those that do not.
 READING = ("score", "along", "gradient", "hessian_times", "hessian_diagonal")
 RESTING = ("move", "slopes", "between", "accept", "shift", "loss", "dual")
 
 
-class RowSource(Protocol):
-    """Rows that can be read again and again."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-
-    def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
-        """Write the rows of a block, or only those that `which` lists, to `out`."""
-
-
 class BlockSums:
-    """Sums over the rows of a problem, which a source returns again for every pass, `block` rows at a time."""
+    """Sums over the rows of a problem, which a source returns again for every pass, `block` rows at a time.
 
-    def __init__(self, source: RowSource, block: int, problem: LinearProblem, n_jobs: int | None = None) -> None:
+    The source has a ``shape``, and ``read(block, which, out)`` writes the rows of a block, or only those that `which`
+    lists, to `out`.
+    """
+
+    def __init__(self, source: Any, block: int, problem: LinearProblem, n_jobs: int | None = None) -> None:
         self.source, self.threads = source, threads(n_jobs)
         self.rows, self.features = source.shape
         self.tables = problem.loss.tables()
@@ -52,24 +45,20 @@ class BlockSums:
         make: Any = _native.LinearBlock  # the types of unpacked arguments are not known
         return make(data, *each, *self.tables, threads=self.threads, beside=beside)
 
-    def _pass(self, name: str, *arguments: Any) -> list[Any]:
-        """Call a method of each block on its rows."""
+    def _ask(self, name: str, *arguments: Any) -> list[Any]:
+        """Call a method of each block, on its rows if it reads them."""
         found = []
         for part, block in zip(self.parts, self.blocks, strict=True):
-            self.source.read(part, None, self.buffer[: part.stop - part.start])
+            if name in READING:
+                self.source.read(part, None, self.buffer[: part.stop - part.start])
             found.append(getattr(block, name)(*arguments))
         return found
 
-    def _all(self, name: str, *arguments: Any) -> list[Any]:
-        """Call a method of each block that does not read its rows."""
-        return [getattr(block, name)(*arguments) for block in self.blocks]
-
     def __getattr__(self, name: str) -> Any:
-        """Return a method of `Sums` that calls each block, and adds the results."""
+        """Return a method that calls each block, and adds the results."""
         if name not in READING and name not in RESTING:
             raise AttributeError(name)
-        ask = self._pass if name in READING else self._all
-        return lambda *given, **named: _added(ask(name, *given, *named.values()))
+        return lambda *given, **named: _added(self._ask(name, *given, *named.values()))
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
         """Return the sum over the rows between breakpoints, or over all; an estimate from about `most` of them.
@@ -102,7 +91,7 @@ class BlockSums:
 
     def gamma(self) -> NDArray[np.float64]:
         """Return gamma of all rows."""
-        return np.concatenate(self._all("gamma"))
+        return np.concatenate(self._ask("gamma"))
 
     def start(self, gamma: NDArray[np.float64]) -> None:
         """Begin with these multipliers."""

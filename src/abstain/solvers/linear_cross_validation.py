@@ -20,8 +20,7 @@ from abstain.dual.problem import Task
 from abstain.dual.proof import Status
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
-from abstain.solvers.linear import LinearNewton
-from abstain.solvers.linear_rows import LocalSums, Point, first_penalty
+from abstain.solvers.linear import LinearNewton, LocalSums, Point, first_penalty
 from abstain.solvers.linear_wide import WideRows
 
 Start = tuple[Point, NDArray[np.float64]]  # a point and its multipliers

@@ -19,8 +19,7 @@ from abstain.dual.certificate import certify, feasible
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import DualSolution, Status
-from abstain.solvers.linear import LinearNewton
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear import LinearNewton, LocalSums, first_penalty
 from abstain.solvers.native import SMO, best_bias, within
 
 FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum

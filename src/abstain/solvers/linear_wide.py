@@ -21,7 +21,7 @@ from abstain import _native
 from abstain.arguments import one_blas_thread
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.problem import DualProblem
-from abstain.dual.proof import DualSolution, Status
+from abstain.dual.proof import Status
 from abstain.kernels import Kernel
 from abstain.machines.linear_machine import native_data
 from abstain.solvers.linear import MOST_DENSE, LinearNewton, LinearSolution
@@ -171,12 +171,11 @@ class WideRows:
         steps = settings.max_iter * duals[0].n
         solver = SMO(max_iter=steps, time_limit=settings.time_limit, n_jobs=n_jobs, progress=settings.progress)
         found = solver.solve_many(duals, starts=starts)
-        return [self.of(one, solution, origin) for one, [solution] in zip(problems, found, strict=True)]
-
-    def of(self, problem: LinearProblem, found: DualSolution, origin: NDArray[np.float64]) -> LinearSolution:
-        """Return the weights of a dual solution."""
-        w = np.asarray(found.beta @ self.X) - found.beta.sum() * origin
-        point = np.append(w, found.bias + w @ (self.centre - origin))
-        epochs = -(-found.iterations // len(found.beta))
-        gamma = problem.sign * found.beta
-        return LinearSolution(point, (1.0, 1.0), found.status, epochs, np.nan, np.nan, gamma)
+        ended = []
+        for one, [solution] in zip(problems, found, strict=True):
+            beta = solution.beta
+            w = np.asarray(beta @ self.X) - beta.sum() * origin
+            point = np.append(w, solution.bias + w @ (self.centre - origin))
+            epochs = -(-solution.iterations // len(beta))
+            ended.append(LinearSolution(point, (1.0, 1.0), solution.status, epochs, np.nan, np.nan, one.sign * beta))
+        return ended

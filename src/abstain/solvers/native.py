@@ -1,7 +1,6 @@
 """The solvers of the native core: the dual problem as arrays of the right types, and the solution as a value."""
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,11 +18,17 @@ from abstain.kernels import native_matrix
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[..., bool | None]
+# Of one class, rows from which a sample is used for the start, one row in how many, and the least. Without it a fit of
+# 10,000 to 50,000 rows takes 1.1 to 1.7 times as long; with one in 8 up to 1.1 times, with one in 32 as long.
+WORTH_SAMPLING, ONE_IN, LEAST = 4000, 16, 1000
+COARSE = 1e-3  # tolerance of the sample's machine; the same time at 1e-2 and 1e-4
 
 
 @dataclass(frozen=True)
-class Solver(ABC):
-    """Settings, and methods that solve dual problems by one of the methods of the core.
+class SMO:
+    """Pair steps on blocks of the worst violators; see ``native/core/decomposition.hpp``.
+
+    They stop when max(up) - min(down) <= ``tol``, the largest gain of any pair of coordinates per unit moved.
 
     A solver takes no probabilities, labels or estimators. It never warns and never raises for lack of convergence: the
     solution's `status` says how it ended, and `abstain.dual.certificate` proves how good it is.
@@ -42,6 +47,8 @@ class Solver(ABC):
         Threads; None is one. The solution is bit for bit the same for any number of threads.
     progress : callable or None
         Called with ``(iterations, violation)`` about every 20 ms; True stops it, with status ``iteration_limit``.
+    polish : bool
+        Solve small problems exactly, by the linear system on their active set.
     """
 
     tol: float = 1e-3
@@ -50,11 +57,12 @@ class Solver(ABC):
     time_limit: float | None = None
     n_jobs: int | None = None
     progress: Progress | None = None
+    polish: bool = True
 
     @property
-    @abstractmethod
     def method(self) -> str:
         """The name of the core's method."""
+        return "auto" if self.polish else "smo"
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -144,27 +152,7 @@ class Solver(ABC):
 
 
 @dataclass(frozen=True)
-class SMO(Solver):
-    """Pair steps on blocks of the worst violators; see ``native/core/decomposition.hpp``.
-
-    Stops when max(up) - min(down) <= ``tol``, the largest gain of any pair of coordinates per unit moved.
-
-    Parameters
-    ----------
-    polish : bool
-        Solve small problems exactly, by the linear system on their active set.
-    """
-
-    polish: bool = True
-
-    @property
-    def method(self) -> str:
-        """The name of the core's method."""
-        return "auto" if self.polish else "smo"
-
-
-@dataclass(frozen=True)
-class ActiveSet(Solver):
+class ActiveSet(SMO):
     """The exact optimum by a finite number of changes of the active set; see ``native/core/active_set.hpp``.
 
     A few pair steps find sets that are nearly right, unless ``start`` already has them: the scaled solution at another
@@ -175,6 +163,40 @@ class ActiveSet(Solver):
     def method(self) -> str:
         """The name of the core's method."""
         return "active-set"
+
+
+@dataclass(frozen=True)
+class OneClassSMO(SMO):
+    """`SMO` for problems of one class: the coefficients have a total, so a start of 0 is not allowed.
+
+    On many rows it starts with the machine of a sample: the rows that score lowest in it start at their largest
+    coefficient, the others at 0. Nearly all of them stay there.
+    """
+
+    def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
+        """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
+        if start is not None or problem.n < WORTH_SAMPLING:
+            return super().solve(problem, start)
+        began = time.monotonic()
+        start, iterations = self._start(problem)
+        rest = SMO.solve(replace(within(self, began), max_iter=max(0, self.max_iter - iterations)), problem, start)
+        return replace(rest, iterations=rest.iterations + iterations)
+
+    def _start(self, problem: DualProblem) -> tuple[NDArray[np.float64], int]:
+        """Return coefficients by the scores in the machine of a sample, and the iterations that they took."""
+        rows = np.linspace(0, problem.n - 1, max(LEAST, problem.n // ONE_IN)).astype(np.intp)
+        part = problem.on_rows(rows)
+        found = replace(self, tol=max(self.tol, COARSE * part.total / problem.total), polish=False).solve(part)
+        support = np.flatnonzero(found.beta)
+        machine = part.machine(found.beta)
+        if machine.is_precomputed:
+            score = problem.X[:, rows[support]] @ machine.coef
+        else:
+            score = machine.expansion(problem.X, self.n_jobs)
+        order = np.argsort(score, kind="stable")
+        start = np.empty(problem.n)
+        start[order] = np.diff(np.minimum(np.cumsum(problem.weight[order]), problem.total), prepend=0.0)
+        return start, found.iterations
 
 
 def within(solver: Any, began: float) -> Any:
@@ -214,10 +236,8 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     kernel = problem.kernel
     if not kernel.formula.native:
         return {"data": {"gram": np.require(kernel(problem.X), np.float64, ["C", "A"])}, **_NO_FORMULA}
-    return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
-
-
-def _rows(problem: DualProblem) -> dict[str, Any]:
-    if problem.kernel.name == "precomputed" and not issparse(problem.X):
-        return {"gram": np.require(problem.X, np.float64, ["C", "A"])}
-    return native_matrix(problem.X, np.float64)
+    if kernel.name == "precomputed" and not issparse(problem.X):
+        data = {"gram": np.require(problem.X, np.float64, ["C", "A"])}
+    else:
+        data = native_matrix(problem.X, np.float64)
+    return {"data": data, "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}

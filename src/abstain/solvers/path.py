@@ -155,12 +155,8 @@ def _certified(problem: DualProblem, beta: NDArray[np.float64], bias: float | No
     bias = best_bias(problem, expansion) if bias is None else bias
     certificate = certify(problem, beta, bias, expansion)
     error = score_rounding(problem, beta)
-    error[_to_nearest_knot(problem, expansion + bias) > NEAR_A_KNOT * error] = 0.0
+    margin = problem.sign * (expansion + bias)
+    error[np.abs(margin[:, np.newaxis] - problem.knots).min(axis=1) > NEAR_A_KNOT * error] = 0.0
     hidden = 0.1 * rounding(problem, beta, error) / max(abs(certificate.primal), sys.float_info.min)
     gap = certificate.relative_gap + hidden
     return gap if np.isfinite(gap) else np.inf, replace(machine, bias=bias).intercept
-
-
-def _to_nearest_knot(problem: DualProblem, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    nearest: NDArray[np.float64] = np.abs((problem.sign * scores)[:, np.newaxis] - problem.knots).min(axis=1)
-    return nearest

@@ -60,12 +60,6 @@ class Budget:
     share: float | dict[str, float]
     confidence: float
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What was asked for."""
-        asked: dict[str, Any] = {NAMES[self.name]: self.share}
-        return asked | ({"confidence": self.confidence} if self.name == "max_error" else {})
-
 
 def stated_budget(given: Given) -> Budget | None:
     """Return the budget that the options of a command state, each share one text or CLASS=SHARE repeated, or None."""
@@ -140,7 +134,8 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     accepted, answer = ~rule.is_reject(choice), np.array(rule.answers)[choice]
     rejected = float(np.mean(~accepted))
     wrong = float(np.mean(answer[accepted] != rows.code[accepted])) if accepted.any() else math.nan
-    facts = machine_facts(final.estimator_) | budget.facts
+    facts = machine_facts(final.estimator_) | {NAMES[budget.name]: budget.share}
+    facts |= {"confidence": budget.confidence} if budget.name == "max_error" else {}
     facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if final.certificate_ is not None:
         return facts | _promise_facts(final.certificate_, rejected)

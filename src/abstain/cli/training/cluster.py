@@ -69,6 +69,9 @@ def _check_workers(client: Any, address: str) -> None:
 
 def spread(client: Any, table: TrainingTable) -> TrainingTable:
     """The table with its rows, labels and costs in the memory of the workers, as dask arrays."""
+    import dask.array as da
+    from dask.delayed import delayed
+
     n, width = table.X.shape
     size = max(1, CHUNK // (table.X.itemsize * width))
     columns = [column for column in (table.X, table.y, table.row_costs) if column is not None]
@@ -76,19 +79,12 @@ def spread(client: Any, table: TrainingTable) -> TrainingTable:
     with progress("send rows", n) as report:
         for first in range(0, n, size):
             for found, column in zip(blocks, columns, strict=True):
-                found.append(_sent(client, np.array(column[first : first + size])))
+                block = np.array(column[first : first + size])
+                sent = delayed(client.scatter(block, hash=False))
+                found.append(da.from_delayed(sent, block.shape, block.dtype))
             report(min(first + size, n))
-    import dask.array as da
-
     arrays = [da.concatenate(found) for found in blocks]
     return replace(table, X=arrays[0], y=arrays[1], row_costs=arrays[2] if len(arrays) > 2 else None)
-
-
-def _sent(client: Any, block: Any) -> Any:
-    import dask.array as da
-    from dask.delayed import delayed
-
-    return da.from_delayed(delayed(client.scatter(block, hash=False)), block.shape, block.dtype)
 
 
 @contextmanager

@@ -83,7 +83,12 @@ def guard_plan(
     if rate is None:
         return None
     stated = rate is not DEFAULT_RATE
-    if why := _no_guard(table, costs):
+    why = ""
+    if table.mapped:
+        why = "rows that are read by blocks are not in memory, where the guard is fitted"
+    elif not any(getattr(costs, "hands_on", [True])):
+        why = "none of the actions hands a case on, so that such a row could not be rejected"
+    if why:
         if stated:
             raise UsageError(f"--novelty {rate:g}: {why}; leave it out.")
         warnings.warn(f"rows unlike the training rows will not be rejected: {why}.", Note, stacklevel=2)
@@ -96,15 +101,6 @@ def guard_plan(
             f"{n}{of_them}; add rows, or state a larger share."
         )
     return GuardPlan(rate, seed)
-
-
-def _no_guard(table: TrainingTable, costs: Any) -> str:
-    """Why these rows or costs cannot have a guard; empty if they can."""
-    if table.mapped:
-        return "rows that are read by blocks are not in memory, where the guard is fitted"
-    if not any(getattr(costs, "hands_on", [True])):
-        return "none of the actions hands a case on, so that such a row could not be rejected"
-    return ""
 
 
 def alarm_cost(model: Any, cost: float, judge: Judge) -> float:

@@ -70,7 +70,12 @@ def trained(table: TrainingTable, costs: Any, given: Given, client: Any = None) 
         with fitting(client):
             rows = table if client is None else spread(client, table)
             model = fitted_pipeline(rows, own_machine(table, costs, given), given.guard)
-        return model, machine_facts(unguarded(model)[-1]) | _expected(table, costs, model)
+        machine = unguarded(model)[-1]
+        if hasattr(machine, "best_score_"):
+            known = _compared_with_none(table, costs, model, -machine.best_score_, machine.cv_reject_rate_)
+        else:
+            known = _trained_on(table, model)
+        return model, machine_facts(machine) | known
     model, choice = searched(table, costs, given)
     return model, _facts(table, costs, model, choice)
 
@@ -79,7 +84,12 @@ def searched(table: TrainingTable, costs: Any, given: Given) -> tuple[Any, Choic
     """Tune the machine of the given, or choose the best, and fit it to all rows behind the default preprocessing."""
     groups = {BEST: CHOICES, AUTO: auto_machines(len(table.y), sparse=False)}
     names = groups.get(given.machine, (given.machine,))
-    _check_memory(table, names)
+    need = PER_ROW * len(table.y) / MB
+    if "forest" in names and need > table.memory:
+        raise UsageError(
+            f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
+            f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
+        )
     machine = MachineSearch(
         costs,
         names,
@@ -116,27 +126,9 @@ def _facts(table: TrainingTable, costs: Any, model: Any, choice: Choice) -> dict
     return facts | ({"warnings": []} if choice.chosen.name == NOTHING else {})  # which was asked for
 
 
-def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
-    """Raise an error if a forest does not fit in the memory."""
-    need = PER_ROW * len(table.y) / MB
-    if "forest" in names and need > table.memory:
-        raise UsageError(
-            f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
-            f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
-        )
-
-
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
 COUNTED = 2_000  # training rows on which rejects are counted, at most
 NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
-
-
-def _expected(table: TrainingTable, costs: Any, model: Any) -> dict[str, Any]:
-    """The facts about new rows, with a verdict and a list of warnings."""
-    machine = unguarded(model)[-1]
-    if not hasattr(machine, "best_score_"):
-        return _trained_on(table, model)
-    return _compared_with_none(table, costs, model, -machine.best_score_, machine.cv_reject_rate_)
 
 
 def _compared_with_none(table: TrainingTable, costs: Any, model: Any, cost: float, rejected: float) -> dict[str, Any]:

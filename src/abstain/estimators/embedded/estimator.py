@@ -27,8 +27,7 @@ from abstain.losses.step_loss import StepLoss
 from abstain.rules.deciders import Cuts
 from abstain.rules.readouts import LogOdds
 from abstain.rules.rule import Rule
-from abstain.solvers.embedded.native import EmbeddedDual, EmbeddedPrimal, hops_for
-from abstain.solvers.embedded.problem import EmbeddedSolution
+from abstain.solvers.embedded import EmbeddedDual, EmbeddedPrimal, EmbeddedSolution, hops_for
 
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "max_iter", "time_limit", "verbose")
 

@@ -20,7 +20,7 @@ from abstain.losses.step_loss import StepLoss
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.rules.rule import Rule
-from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, canonical_order
+from abstain.solvers.embedded import EmbeddedProblem, EmbeddedSolution, canonical_order
 
 WHOLE = 3000  # rows up to which a Gram matrix is computed at once, not column by column
 EXACT = 1e-12  # K counts as factored once the rest of the diagonal is this small relative to its largest entry

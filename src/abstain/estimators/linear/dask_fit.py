@@ -74,7 +74,16 @@ def fitted_on_dask(parameters: Any, table: DaskTable, settings: LinearNewton) ->
         unit = _unit(whole, seen, float(staked.sum() / weight.sum()))
         whole = replace(whole, stakes=np.divide(staked, weight * unit, out=np.ones(len(weight)), where=weight > 0))
     encoding = Encoding(rule.labels, whole.weights(float(parameters.C)) / weight, unit, rule.costs)
-    machine, proofs = _machines(table, seen, whole.tasks, encoding, settings)
+    centre, dense = _centre(table, seen)
+    rows = kept(table.tasks(encoding.rows, "y", "weight", "costs"))
+
+    def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
+        return [_machine(DaskSums(table.X, rows, Pose(centre, task, dense), table.shape[0]), now) for task in tasks]
+
+    try:
+        machine, proofs = fitted_tasks(whole.tasks, settings, fit, joined)
+    finally:
+        released(rows)
     largest = max(profile.largest_cost for profile in seen) if by_row else None
     return FittedMachines(machine, rule, proofs, largest)
 
@@ -95,21 +104,6 @@ def _by_class(classes: NDArray[Any], seen: Sequence[Profile], name: str) -> NDAr
     for profile in seen:
         total[np.searchsorted(classes, profile.classes)] += getattr(profile, name)
     return total
-
-
-def _machines(
-    table: DaskTable, seen: Sequence[Profile], tasks: Sequence[Task], encoding: Encoding, settings: LinearNewton
-) -> tuple[Any, tuple[Proof, ...]]:
-    centre, dense = _centre(table, seen)
-    rows = kept(table.tasks(encoding.rows, "y", "weight", "costs"))
-
-    def fit(tasks: Sequence[Task], now: LinearNewton) -> list[tuple[LinearMachine, Proof]]:
-        return [_machine(DaskSums(table.X, rows, Pose(centre, task, dense), table.shape[0]), now) for task in tasks]
-
-    try:
-        return fitted_tasks(tasks, settings, fit, joined)
-    finally:
-        released(rows)
 
 
 def _machine(sums: DaskSums, settings: LinearNewton) -> tuple[LinearMachine, Proof]:

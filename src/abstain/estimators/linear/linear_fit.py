@@ -19,8 +19,7 @@ from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import in_sequence
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear import LinearNewton, LinearSolution
-from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.linear import LinearNewton, LinearSolution, LocalSums, first_penalty
 from abstain.solvers.linear_wide import WideRows
 from abstain.solvers.native import within
 

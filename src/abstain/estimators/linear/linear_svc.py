@@ -23,9 +23,8 @@ from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE, CostParameters, checked_first, with_parameters
 from abstain.estimators.fitting.progress import FitTask
 from abstain.estimators.fitting.training import Training
-from abstain.estimators.linear.landmarks import LANDMARKS
 from abstain.estimators.linear.linear_fit import linear_machines
-from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machines
+from abstain.estimators.linear.low_rank_fit import LANDMARKS, check_low_rank, low_rank_machines
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton

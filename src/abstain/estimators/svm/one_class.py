@@ -26,7 +26,7 @@ from abstain.estimators.fitting.solving import solved
 from abstain.kernels import Kernel
 from abstain.losses.tangent_hinge import hinge
 from abstain.machines.kernel_machine import KernelMachine
-from abstain.solvers.one_class import OneClassSMO
+from abstain.solvers.native import OneClassSMO
 
 SHARED = ("kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "time_limit", "n_jobs", "verbose")
 NULL = 1e-6  # share of the largest possible ||h|| below which h is 0, up to rounding

@@ -1,1 +1,0 @@
-"""Solvers of Fumera and Roli's training problem."""
