@@ -134,7 +134,7 @@ def test_rows_far_from_the_origin_are_centred():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_weights_beyond_all_digits_leave_finite_weights(seed):
-    """One positive row, and weights that differ by up to 1e12: where a step overflows, others go on from the last point."""
+    """One positive row, and weights that differ by up to 1e12: where a step overflows, others go on from before it."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(400, 30)), np.where(np.arange(400) < 1, 1, -1)
     weight = 10.0 ** rng.uniform(-6, 6, 400)
