@@ -1,7 +1,5 @@
 """Kernels as values: blocks of the Gram matrix in float64, and the value of ``gamma="scale"``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,12 +41,12 @@ class Formula:
         Whether the native core has the kernel too; if not, solvers get its Gram matrix.
     """
 
-    block: Callable[[Kernel, Matrix, Matrix | None], NDArray[np.float64]]
-    diagonal: Callable[[Kernel, Matrix], NDArray[np.float64]]
+    block: "Callable[[Kernel, Matrix, Matrix | None], NDArray[np.float64]]"
+    diagonal: "Callable[[Kernel, Matrix], NDArray[np.float64]]"
     takes_gamma: bool = False
     power: int = 2
     stationary: bool = False
-    definite: Callable[[Kernel], bool] = lambda _: True
+    definite: "Callable[[Kernel], bool]" = lambda _: True
     native: bool = False
 
 
@@ -112,7 +110,7 @@ class Kernel:
         return KERNELS[self.name]
 
 
-def _of_products(value: Callable[[Kernel, NDArray[np.float64]], NDArray[np.float64]], **facts: Any) -> Formula:
+def _of_products(value: "Callable[[Kernel, NDArray[np.float64]], NDArray[np.float64]]", **facts: Any) -> Formula:
     """Return the formula of a kernel that is a function of the dot product x'y; `value` may work in place."""
     return Formula(
         block=lambda kernel, X, Y: value(kernel, _products(X, X if Y is None else Y)),
@@ -121,10 +119,10 @@ def _of_products(value: Callable[[Kernel, NDArray[np.float64]], NDArray[np.float
     )
 
 
-def _of_distances(exponent: Callable[[Kernel, Matrix, Matrix], NDArray[np.float64]], **facts: Any) -> Formula:
+def _of_distances(exponent: "Callable[[Kernel, Matrix, Matrix], NDArray[np.float64]]", **facts: Any) -> Formula:
     """Return the formula of a kernel that is the exponential of minus a distance, which `exponent` has as an array."""
 
-    def block(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+    def block(kernel: "Kernel", X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
         values = exponent(kernel, *_alike(X, X if Y is None else Y))
         np.exp(values, out=values)
         if Y is None:
@@ -134,7 +132,7 @@ def _of_distances(exponent: Callable[[Kernel, Matrix, Matrix], NDArray[np.float6
     return Formula(block, lambda _, X: np.ones(X.shape[0]), takes_gamma=True, stationary=True, native=True, **facts)
 
 
-def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+def _affine(kernel: "Kernel", products: NDArray[np.float64]) -> NDArray[np.float64]:
     products *= kernel.gamma
     products += kernel.coef0
     return products
@@ -144,7 +142,7 @@ def _no_formula(*_: Any) -> NDArray[np.float64]:
     raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
 
 
-def _rbf(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+def _rbf(kernel: "Kernel", X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     """Compute exp(-gamma |x - y|^2), after scaling by a power of two near the root of gamma: no size overflows.
 
     Of sparse rows whose squares cancel, which they do far from the origin, distances are sums of squared differences.
@@ -173,7 +171,7 @@ def _rbf(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     return exponent
 
 
-def _laplacian(kernel: Kernel, X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+def _laplacian(kernel: "Kernel", X: Matrix, Y: Matrix) -> NDArray[np.float64]:
     """Compute exp(-gamma sum |x_k - y_k|) from differences, after scaling by a power of two near gamma, as for rbf."""
     exponent = max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
     X, Y = (math.ldexp(1.0, exponent) * one for one in (X, Y))
@@ -221,17 +219,17 @@ def _squared_norms(X: Matrix) -> NDArray[np.float64]:
     return np.asarray(row_norms(X, squared=True))
 
 
-def size_of_rows(kernel: Kernel, X: Matrix) -> NDArray[np.float64]:
+def size_of_rows(kernel: "Kernel", X: Matrix) -> NDArray[np.float64]:
     """Return |x|^2 for each row, or the sum of |x_k| for the laplacian kernel: the distance from 0 in its formula."""
     return _squared_norms(X) if kernel.formula.power == 2 else np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel()
 
 
-def _poly(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+def _poly(kernel: "Kernel", products: NDArray[np.float64]) -> NDArray[np.float64]:
     inner = _affine(kernel, products)
     return np.power(inner, kernel.degree, out=inner)
 
 
-def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sigmoid(kernel: "Kernel", products: NDArray[np.float64]) -> NDArray[np.float64]:
     inner = _affine(kernel, products)
     inner[np.isinf(inner)] = np.nan  # the sign may come from an overflow of part of the sum
     return np.tanh(inner, out=inner)

@@ -7,8 +7,6 @@
 The reject label has the type of the classes and is not one of them, so that predictions are a plain array.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,7 +64,7 @@ class Labels:
     rejects: bool
 
     @classmethod
-    def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
+    def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> "Labels":
         """Check the labels of a training set and store what decoding needs."""
         classes = distinct(label_vector(y, "y"))
         if len(classes) < 2:
@@ -74,14 +72,14 @@ class Labels:
         return cls.made(classes, pos_label, reject_label, rejects=rejects)
 
     @classmethod
-    def named(cls, classes: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
+    def named(cls, classes: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> "Labels":
         """Make the labels from a list of the classes, which has each of them once."""
         # twice, because scikit-learn warns that labels of which most are different look like quantities
         twice = np.repeat(label_vector(classes, "classes"), 2)
         return cls.of(twice, pos_label=pos_label, reject_label=reject_label, rejects=rejects)
 
     @classmethod
-    def made(cls, classes: NDArray[Any], pos_label: Any, reject_label: Any, *, rejects: bool) -> Labels:
+    def made(cls, classes: NDArray[Any], pos_label: Any, reject_label: Any, *, rejects: bool) -> "Labels":
         """Make the labels of sorted classes."""
         at = 1 if pos_label is None else position(classes, pos_label)
         if pos_label is not None and len(classes) > 2:
@@ -167,7 +165,7 @@ class Labels:
         n = self.n_classes + 1
         return np.bincount(np.array(self.answers)[choice] % n, minlength=n).astype(np.int64)  # a reject is last
 
-    def rejecting(self, reject_label: Any) -> Labels:
+    def rejecting(self, reject_label: Any) -> "Labels":
         """Return the labels with a reject label: as asked for, else their own, else the default."""
         if is_auto(reject_label) and self.reject_label is not None:
             return replace(self, rejects=True)
@@ -185,7 +183,7 @@ class Labels:
         return choice_of(found, self.answers)
 
 
-def two_classes(labels: Labels) -> Labels:
+def two_classes(labels: "Labels") -> "Labels":
     """Return the labels if they are of two classes; otherwise the error that scikit-learn's checks look for."""
     if labels.n_classes > 2:
         raise ValueError(

@@ -1,7 +1,5 @@
 """The mean cost of every candidate of one machine on every fold: Bayes' cuts on the probabilities of held-out rows."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -104,7 +102,7 @@ class Rows:
     weight: NDArray[np.float64] | None = None
     row_costs: Any = None
 
-    def take(self, at: NDArray[np.intp]) -> Rows:
+    def take(self, at: NDArray[np.intp]) -> "Rows":
         """Return some of the rows."""
         X, row_costs = (None if given is None else _safe_indexing(given, at) for given in (self.X, self.row_costs))
         splits = replace(self.splits, trains=self.splits.trains[:, at], tests=self.splits.tests[:, at])
@@ -191,7 +189,7 @@ def _late(machine: Machine, end: float, fits: int) -> Late:
 
 def tuned(
     name: str,
-    rows: Rows,
+    rows: "Rows",
     *,
     seed: int | None,
     limit: float | None,
@@ -264,7 +262,7 @@ def tuned(
 
 def _fits(
     machine: Machine,
-    rows: Rows,
+    rows: "Rows",
     lines: list[int],
     shared: dict[str, Any],
     end: float | None,

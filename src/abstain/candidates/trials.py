@@ -18,8 +18,6 @@ A grid that is narrowed by short fits is narrowed once for each fold, by the fol
 is a candidate that these folds have kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -73,7 +71,7 @@ class Trials:
         tried = np.logical_and.reduce(np.isfinite(self.costs), axis=1)
         return tried if self.kept is None else np.logical_and(tried, self.kept[:, fold])
 
-    def on(self, folds: NDArray[np.bool_]) -> Trials:
+    def on(self, folds: NDArray[np.bool_]) -> "Trials":
         """The same on some of the folds."""
         kept, used = None if self.kept is None else self.kept[:, [*folds, True]], np.flatnonzero(folds)
         said = {at: [each[fold] for fold in used] for at, each in self.said.items()}
@@ -135,12 +133,12 @@ class Choice:
         cost is not known.
     """
 
-    trials: tuple[Trials, ...]
+    trials: "tuple[Trials, ...]"
     shared: NDArray[np.bool_] | None = None
     doing_nothing: DoingNothing | None = None
 
     @classmethod
-    def of(cls, found: Sequence[Trials], shared: NDArray[np.bool_] | None = None) -> Self:
+    def of(cls, found: "Sequence[Trials]", shared: NDArray[np.bool_] | None = None) -> Self:
         """Compare the machines on the folds that all of them were tried on; a search of many rows uses some only."""
         common = cls.common(found)
         if common.all():
@@ -149,19 +147,19 @@ class Choice:
         return cls(tuple(trials.on(common) for trials in found), shared)
 
     @staticmethod
-    def common(found: Sequence[Trials]) -> NDArray[np.bool_]:
+    def common(found: "Sequence[Trials]") -> NDArray[np.bool_]:
         """Mark the folds that all machines were tried on, but for those tried on none; all folds if there are none."""
         tried = [np.isfinite(trials.costs).any(axis=0) for trials in found if np.isfinite(trials.costs).any()]
         common = np.logical_and.reduce(tried) if tried else np.zeros(found[0].costs.shape[1], dtype=bool)
         return common if common.any() else ~common
 
     @property
-    def contenders(self) -> tuple[Trials, ...]:
+    def contenders(self) -> "tuple[Trials, ...]":
         """The average alone, where it was tried; otherwise all machines."""
         average = tuple(trials for trials in self.trials if trials.name == AVERAGE and np.isfinite(trials.least))
         return average or self.trials
 
-    def against(self, blind: Trials) -> Self:
+    def against(self, blind: "Trials") -> Self:
         """Compare the choice with actions for all rows alike, each a candidate with the parameter "action"."""
         found = Choice.of([blind, *self.trials], self.shared)
         nothing = Choice(found.trials[:1], found.shared)
@@ -169,7 +167,7 @@ class Choice:
         return replace(self, doing_nothing=least if least.cost <= self.cost * (1.0 + TIE) else None)
 
     @property
-    def chosen(self) -> Trials:
+    def chosen(self) -> "Trials":
         """The average if it was tried, otherwise the machine with the least mean cost."""
         at = first_least(np.array([trials.least for trials in self.contenders]))
         return self.contenders[at or 0]
@@ -205,7 +203,7 @@ def first_least(means: Sequence[float] | NDArray[np.float64]) -> int | None:
     return int(np.flatnonzero(values <= least * (1.0 + TIE))[0])
 
 
-def trials_of(search: Any, scored: Sequence[tuple[Grid, Pricing, HeldOutRows]] = ()) -> Trials:
+def trials_of(search: Any, scored: Sequence[tuple[Grid, Pricing, HeldOutRows]] = ()) -> "Trials":
     """The costs of the last round of a fitted `RejectSVCCV`, each pair with Bayes' and with tuned cuts.
 
     Kept is what the search itself chooses, on all rows and without the test rows of each fold: its `best_score_`. With

@@ -4,8 +4,6 @@ Scores are counted between the calibration scores (`two_samples.cells_of`), deci
 memory needed does not depend on the number of rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -58,14 +56,14 @@ class DriftCounts:
         reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
         return cls(len(scores), cells_of(scores, reference), choices, columns)
 
-    def __add__(self, other: DriftCounts) -> DriftCounts:
+    def __add__(self, other: "DriftCounts") -> "DriftCounts":
         """The counts of both pieces."""
         choices = [piece.choices for piece in (self, other) if piece.choices is not None]
         columns = (one + two for one, two in zip(self.columns, other.columns, strict=True))
         both = np.sum(choices, axis=0) if choices else None
         return DriftCounts(self.rows + other.rows, self.scores + other.scores, both, tuple(columns))
 
-    def __radd__(self, other: int) -> DriftCounts:
+    def __radd__(self, other: int) -> "DriftCounts":
         """The start of a sum."""
         return self if other == 0 else NotImplemented
 

@@ -1,7 +1,5 @@
 """Labels whose decisions are named actions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,7 +32,7 @@ class ActionLabels(Labels):
     @classmethod
     def over(
         cls, labels: Labels, reject_label: Any, names: Any, answers: tuple[int, ...], hands_on: tuple[bool, ...]
-    ) -> ActionLabels:
+    ) -> "ActionLabels":
         """Return the labels with these actions; an error if a reject label was asked for."""
         refuse_reject_label(reject_label)
         return cls(labels.classes, labels.positive, None, any(hands_on), names, answers, hands_on)

@@ -1,7 +1,5 @@
 """Costs of answers and a reject, as users state them, and Bayes' rule for them (Chow70, GRKC08 section 2, A14)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,7 +18,7 @@ from abstain.labels import NO_CLASS, layout
 def _cell(truth: int, action: int, doc: str) -> Any:
     """Make a property of two classes: the cost of an action if the class of the first or last action is true."""
 
-    def read(costs: Costs) -> Any:
+    def read(costs: "Costs") -> Any:
         if costs.n_classes != 2:
             raise AttributeError(f"costs of {costs.n_classes} classes have no positive class; see errors and reject.")
         found = costs.values[..., costs.answers[truth], action]
@@ -88,7 +86,7 @@ class Costs(AnswerTable):
         reading.check_reject(self)
 
     @classmethod
-    def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> Costs:
+    def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> "Costs":
         """Read the costs by class name; they then need no `pos_label`, and fit only labels with these classes.
 
         Parameters
@@ -111,7 +109,7 @@ class Costs(AnswerTable):
         return cls.of_errors(labels, errors, reading.named_rejects(reject, labels))
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> Costs:
+    def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> "Costs":
         """Read the costs from a square cost matrix, as published with data sets.
 
         Parameters
@@ -150,7 +148,7 @@ class Costs(AnswerTable):
         return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
 
     @classmethod
-    def of_errors(cls, labels: tuple[Any, ...], errors: NDArray[np.float64], reject: Any) -> Costs:
+    def of_errors(cls, labels: tuple[Any, ...], errors: NDArray[np.float64], reject: Any) -> "Costs":
         """Make costs of checked parts: sorted classes, errors (rows truth, columns answer), and the reject costs."""
         if len(labels) == 2:
             return cls(float(errors[0, 1]), float(errors[1, 0]), reject, labels=(labels[0], labels[1]))
@@ -159,29 +157,29 @@ class Costs(AnswerTable):
         reading.check_reject(found)
         return found
 
-    def with_reject(self, reject: Any) -> Costs:
+    def with_reject(self, reject: Any) -> "Costs":
         """Return the costs with another cost of rejecting, stated as in the constructor."""
         if self.labels is None:
             return Costs(self.false_positive, self.false_negative, reject)
         return Costs.of_errors(self.labels, self.errors, reading.named_rejects(reject, self.labels, self.labels))
 
-    def plain(self, *, same: bool = True) -> Costs:
+    def plain(self, *, same: bool = True) -> "Costs":
         """Return costs of two classes without names, -1 first; not `same`, with the other class as +1."""
         if self.n_classes > 2 or self.per_row:
             return self
         found = Costs(self.false_positive, self.false_negative, (self.reject_negative, self.reject_positive))
         return found if same else found.swapped()
 
-    def scaled(self, factor: float) -> Costs:
+    def scaled(self, factor: float) -> "Costs":
         """Return the costs with all costs of rejecting times a factor."""
         order = [answer for answer in self.answers if answer != NO_CLASS]
         return self.with_reject(tuple((factor * self.reject_costs[order]).tolist()))
 
-    def swapped(self) -> Costs:
+    def swapped(self) -> "Costs":
         """Return the costs with the two classes exchanged and without names: the other one becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
 
-    def with_positive(self, positive: Any) -> Costs:
+    def with_positive(self, positive: Any) -> "Costs":
         """Return the costs without names, with `positive` as +1; costs that name no classes are returned unchanged."""
         if self.labels is None:
             return self

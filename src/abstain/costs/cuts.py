@@ -8,8 +8,6 @@
 In the plane of the two costs the actions of the envelope are the corners of the lower left convex hull.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,7 +156,7 @@ class Levels:
             level += np.where(counts, ~(s < cut), above) if np.any(counts) else above
         return choices[level] if choices.ndim == 1 else choices[np.arange(len(choices)), level]
 
-    def turned(self) -> Levels:
+    def turned(self) -> "Levels":
         """Return the levels on the negated score; only those of one table."""
         return Levels(
             tuple(0.0 - cut for cut in reversed(self.cuts)),
@@ -166,13 +164,13 @@ class Levels:
             tuple(not closed for closed in reversed(self.closed)),
         )
 
-    def in_units(self, unit: float) -> Levels:
+    def in_units(self, unit: float) -> "Levels":
         """Return the levels on a score of which one is `unit` of these."""
         cuts = tuple(cut / unit for cut in self.cuts) if isinstance(self.cuts, tuple) else self.cuts / unit
         return Levels(cuts, self.choices, self.closed)
 
 
-def envelope(costs: NDArray[np.float64], hands_on: NDArray[np.bool_], among: Sequence[int]) -> Levels:
+def envelope(costs: NDArray[np.float64], hands_on: NDArray[np.bool_], among: Sequence[int]) -> "Levels":
     """Return the levels on the log-odds of the last class of two, of the actions in `among`.
 
     Parameters

@@ -8,8 +8,6 @@
 `Costs(...)`, `Costs.from_table`, `Costs.from_matrix`, `Actions(...)` and `row_costs=` all make this table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -219,12 +217,12 @@ class CostTable:
         """Return the labels of y, with what is predicted for each action."""
         return Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=rejects)
 
-    def named(self, labels: Labels) -> CostTable:
+    def named(self, labels: Labels) -> "CostTable":
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""
         self.check_names(tuple(labels.classes.tolist()))
         return self
 
-    def with_reject(self, reject: Any) -> CostTable:  # noqa: ARG002
+    def with_reject(self, reject: Any) -> "CostTable":  # noqa: ARG002
         """Return the costs with another cost of rejecting; an error where there is not one reject."""
         raise ValueError(f"costs must be a Costs, whose reject cost is varied, not {self!r}.")
 
@@ -239,7 +237,7 @@ class CostTable:
         """Return the costs of rows as `row_table` reads them."""
         return self.values
 
-    def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
+    def plain(self, *, same: bool = True) -> "CostTable":  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
         return self
 

@@ -1,7 +1,5 @@
 """The proof that a solution is optimal: objectives, gap and violation, computed independently of any solver."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence
@@ -86,7 +84,7 @@ class Measures(NamedTuple):
         F: NDArray[np.float64],
         bias: float = math.nan,
         lift: float = 0.0,
-    ) -> Measures:
+    ) -> "Measures":
         """Measure (beta, bias) at the sums F; nan is the best bias, which is raised by `lift` of its size."""
         beta, F = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F))
         given: dict[str, Any] = {"total": float(problem.total), "bias": np.array([bias]), "lift": lift}
@@ -113,7 +111,7 @@ def certify(
     return certificate_of(found, scale(problem, beta, found.primal, found.dual))
 
 
-def certificate_of(found: Measures, size: float) -> Certificate:
+def certificate_of(found: "Measures", size: float) -> Certificate:
     """Return the certificate of these measures, with a gap relative to this size."""
     relative = found.gap / size
     infeasible = max(found.outside, abs(found.excess)) / max(found.top, sys.float_info.min)
@@ -189,7 +187,7 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
         return 10.0 * _length((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error)
 
 
-def most_rounding(problem: DualProblem, found: Measures) -> float:
+def most_rounding(problem: DualProblem, found: "Measures") -> float:
     """Return a bound on `rounding` in fewer passes: the squares of all rows together are those of each row at most."""
     entries = problem.X.data if issparse(problem.X) else problem.X.ravel()
     with np.errstate(over="ignore", invalid="ignore"):

@@ -15,8 +15,6 @@ which bounds every machine on these landmarks, and says nothing about machines o
 how much the landmarks cost. All values are computed again in float64, block by block.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence
@@ -73,11 +71,11 @@ class LinearProblem(RowLosses):
         """The number of problems."""
         return len(self.sign) // int(self.X.shape[0] or 1) or 1
 
-    def one(self, k: int) -> LinearProblem:
+    def one(self, k: int) -> "LinearProblem":
         """Return the k-th of several problems."""
         return self.some([k])
 
-    def some(self, which: Sequence[int]) -> LinearProblem:
+    def some(self, which: Sequence[int]) -> "LinearProblem":
         """Return some of several problems."""
         n = self.X.shape[0]
         rows = np.concatenate([np.arange(k * n, (k + 1) * n) for k in which])
@@ -169,7 +167,7 @@ class LinearSums:
     expansion: NDArray[np.float64]
     steepest: float
 
-    def __add__(self, other: LinearSums) -> LinearSums:
+    def __add__(self, other: "LinearSums") -> "LinearSums":
         names = ("losses", "duals", "reach", "bend", "expansion")
         added = {name: getattr(self, name) + getattr(other, name) for name in names}
         return LinearSums(**added, steepest=max(self.steepest, other.steepest))
@@ -201,8 +199,8 @@ def _squared(w: NDArray[np.float64], gram: NDArray[np.float64] | None) -> float:
 
 
 def linear_sums(
-    problem: LinearProblem, machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None
-) -> list[LinearSums]:
+    problem: "LinearProblem", machine: Any, gamma: NDArray[np.float64], n_jobs: int | None = None
+) -> "list[LinearSums]":
     """Sum over the rows of each problem, or of one of its blocks; gamma must be feasible."""
     count, losses = problem.count, np.zeros(problem.count)
     step = BLOCK if count == 1 else len(gamma)
@@ -219,25 +217,25 @@ def linear_sums(
     return [LinearSums(*each, problem.loss.steepest) for each in numbers]
 
 
-def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+def feasible_gamma(problem: "LinearProblem", gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Clip gamma to its bounds and scale down the heavier class, so that the coefficients sum to 0."""
     gamma = bounded_gamma(problem, gamma)
     return balanced_gamma(problem, gamma, side_sums(problem, gamma))
 
 
-def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+def bounded_gamma(problem: "LinearProblem", gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Clip gamma to its bounds."""
     return np.asarray(np.minimum(np.maximum(gamma, 0.0), problem.top))
 
 
-def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+def side_sums(problem: "LinearProblem", gamma: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sums of gamma over the rows with y = -1 and with y = +1, a line for each problem."""
     of_sides = np.where(problem.sign == np.array([[-1], [1]], dtype=np.int8), gamma, 0.0)
     return np.asarray(of_sides.reshape(2, problem.count, -1).sum(axis=2).T)
 
 
 def balanced_gamma(
-    problem: LinearProblem, gamma: NDArray[np.float64], sides: NDArray[np.float64]
+    problem: "LinearProblem", gamma: NDArray[np.float64], sides: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Scale down the heavier side, given the sums of both over all rows, so that the coefficients sum to 0."""
     if (sides[:, 0] == sides[:, 1]).all():

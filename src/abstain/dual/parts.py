@@ -1,7 +1,5 @@
 """Problems over parts of the same rows, pairs of classes or classes against the rest, certified together."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,14 +55,14 @@ class Parts(RowLosses):
         starts: NDArray[np.int64],
         sign: NDArray[np.int8],
         **values: Any,
-    ) -> Parts:
+    ) -> "Parts":
         """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
             raise TypeError("rows with losses of their own cannot be divided into parts; pass one loss for each class.")
         return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows], **values)
 
     @classmethod
-    def of_all(cls, problems: Sequence[DualProblem], **values: Any) -> Parts:
+    def of_all(cls, problems: Sequence[DualProblem], **values: Any) -> "Parts":
         """Return problems over the same rows, with as many knots each, as parts that have all rows."""
         first, count = problems[0], len(problems)
         losses = in_sequence([problem.loss for problem in problems], [problem.sign for problem in problems])
@@ -107,7 +105,7 @@ class PartCertificates:
         return [Certificate(*one) for one in zip(*(number.tolist() for number in numbers), strict=True)]
 
 
-def certify_parts(parts: Parts, beta: NDArray[np.float64], F: NDArray[np.float64]) -> PartCertificates:
+def certify_parts(parts: "Parts", beta: NDArray[np.float64], F: NDArray[np.float64]) -> PartCertificates:
     """Certify the coefficients of all parts by their sums F, with the best biases; `certify` has the formulas."""
     largest = [float(np.max(of)) for of in magnitudes(parts.whole)]
     beta, F = (np.require(one, np.float64, ["C", "A"]) for one in (beta, F))

@@ -11,8 +11,6 @@ the loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes
 on a breakpoint, or lies between two while the margin sits on a knot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -168,7 +166,7 @@ class DualProblem(RowLosses):
         """The number of rows."""
         return len(self.sign)
 
-    def on_rows(self, rows: NDArray[np.intp]) -> DualProblem:
+    def on_rows(self, rows: NDArray[np.intp]) -> "DualProblem":
         """Return the problem of some rows, by their indices; their share of the total is their share of the weights."""
         if len(rows) == self.n:
             return self
@@ -235,13 +233,13 @@ class Task:
             weight = np.where((code == self.positive) | (code == self.negative), weight, 0.0)
         return weight if self.stake is None else weight * self.stake
 
-    def take(self, rows: Any) -> Task:
+    def take(self, rows: Any) -> "Task":
         """Return the task for some of the rows."""
         stake = None if self.stake is None else self.stake[rows]
         return replace(self, loss=self.loss.take(rows), stake=stake)
 
 
-def tasks(n_classes: int, losses: Sequence[Loss], stake: NDArray[np.float64] | None = None) -> list[Task]:
+def tasks(n_classes: int, losses: Sequence[Loss], stake: NDArray[np.float64] | None = None) -> "list[Task]":
     """List the tasks of a training with these losses: one for two classes, one for each class, or one for all."""
     if n_classes == 2:
         return [Task(1, None, losses[0], stake)]

@@ -1,7 +1,5 @@
 """A convex piecewise-linear loss of the margin, its dual, and the loss of a two-class machine: one for each class."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -166,7 +164,7 @@ class MarginLoss(Losses):
                 f"(negative) and {len(self.positive.knots)} (positive)."
             )
 
-    def turned(self) -> MarginLoss:
+    def turned(self) -> "MarginLoss":
         """Return the loss of the negated score: the two classes exchanged."""
         thresholds = Thresholds(0.0 - self.thresholds.upper, 0.0 - self.thresholds.lower)
         return MarginLoss(self.positive, self.negative, thresholds, 0.0 - self.cut, self.unit)
@@ -188,7 +186,7 @@ class MarginLoss(Losses):
         """Return each row's line in the tables."""
         return (sign > 0).astype(np.intp)
 
-    def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
+    def take(self, rows: Any) -> "MarginLoss":  # noqa: ARG002 (the same for all rows)
         """Return the loss of these rows, which depends on their class only."""
         return self
 
@@ -219,12 +217,14 @@ class LossTable(Losses):
             raise ValueError(f"the table has losses for {len(self.kind)} rows, not for {len(sign)}.")
         return self.kind
 
-    def take(self, rows: Any) -> LossTable:
+    def take(self, rows: Any) -> "LossTable":
         """Return the losses of these rows."""
         return replace(self, kind=self.kind[rows])
 
 
-def in_sequence(losses: Sequence[MarginLoss | LossTable], signs: Sequence[NDArray[np.int8]]) -> MarginLoss | LossTable:
+def in_sequence(
+    losses: "Sequence[MarginLoss | LossTable]", signs: Sequence[NDArray[np.int8]]
+) -> "MarginLoss | LossTable":
     """Return the losses of several sets of rows, one after another; all with as many knots."""
     if isinstance(losses[0], MarginLoss) and all(loss is losses[0] for loss in losses):
         return losses[0]

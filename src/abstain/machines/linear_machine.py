@@ -1,7 +1,5 @@
 """The machine of a linear score, or of several around one centre: f(x) = w.(x - centre) + bias."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +51,7 @@ class LinearMachine:
         """The number of features."""
         return int(self.weights.shape[-1])
 
-    def rescaled(self, scale: float, shift: float) -> LinearMachine:
+    def rescaled(self, scale: float, shift: float) -> "LinearMachine":
         """Return the machine of ``scale * score + shift``."""
         return replace(self, weights=scale * self.weights, bias=scale * self.bias + shift)
 

@@ -1,7 +1,5 @@
 """The machine around another classifier: its decision function, or the logarithms of its probabilities."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +30,7 @@ class ResponseMachine:
     method: str
 
     @classmethod
-    def of(cls, classifier: Any, *, probabilities: bool = False) -> ResponseMachine:
+    def of(cls, classifier: Any, *, probabilities: bool = False) -> "ResponseMachine":
         """Use the decision function if there is one, unless probabilities are needed."""
         has_score = hasattr(classifier, "decision_function") and not probabilities
         return cls(classifier, "decision_function" if has_score else "predict_proba")

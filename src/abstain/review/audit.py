@@ -9,8 +9,6 @@ widest: a rejected row has the least and the largest cost of handing on in the t
 wrong. Rows over capacity are answered, although the model rejects them, and no promise is about them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -81,7 +79,7 @@ class Audit:
         """The rejected rows with a verdict."""
         return [case for case in self.cases if not case.audited and case.truth != NONE]
 
-    def of_rows(self, over: bool) -> Audit:
+    def of_rows(self, over: bool) -> "Audit":
         """Return the audit of the answered rows that are over capacity, or of all others; the rest is handed on."""
         part = dict[Drawn, Drawn]()
         for batch, cases in self.batches.items():

@@ -13,8 +13,6 @@ on it. The others are in `class_deciders.py`. To add a way, write a class with t
 which has labels, costs and readout.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -92,7 +90,7 @@ class Cuts(Decider):
     forced: Levels
 
     @classmethod
-    def at(cls, thresholds: Thresholds, cut: float, answers: tuple[int, ...]) -> Cuts:
+    def at(cls, thresholds: Thresholds, cut: float, answers: tuple[int, ...]) -> "Cuts":
         """Return the cuts of two thresholds, and of the forced choice, on a score for the class that sorts last."""
         first, reject, last = (answers.index(code) for code in (0, NO_CLASS, 1))
         levels = Levels((thresholds.upper,), (first, last), (False,))

@@ -7,8 +7,6 @@
 the expected loss if the row had to be answered instead. It orders the rows that people review.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -142,7 +140,7 @@ class Decisions:
         first = np.where(novel, p_value, -np.nan_to_num(urgent, nan=-np.inf))
         return rows[np.lexsort((first[rows], ~novel[rows]))]
 
-    def within(self, capacity: int) -> Decisions:
+    def within(self, capacity: int) -> "Decisions":
         """Return the decisions if people can review at most `capacity` rows: those first in the `queue`.
 
         The other rejected rows get their forced answer, and the reason "over capacity".
@@ -186,7 +184,7 @@ class Decisions:
             costs_decide=False,
         )
 
-    def take(self, rows: NDArray[np.intp]) -> Decisions:
+    def take(self, rows: NDArray[np.intp]) -> "Decisions":
         """Return the decisions on these rows."""
         parts: Any = {name: None if (of := getattr(self, name)) is None else of[rows] for name in _OF_ROWS}
         return replace(self, **parts)
@@ -234,7 +232,7 @@ class Decisions:
 _OF_ROWS = [one.name for one in fields(Decisions) if one.name not in ("labels", "costs_decide", "costs")]
 
 
-def joined(parts: Sequence[Decisions]) -> Decisions:
+def joined(parts: "Sequence[Decisions]") -> "Decisions":
     """Put the decisions of one estimator on several batches of rows together, without their index."""
     known = [name for name in _OF_ROWS if name != "index" and getattr(parts[0], name) is not None]
     rows: Any = {name: np.concatenate([getattr(one, name) for one in parts]) for name in known}

@@ -3,8 +3,6 @@
 To add one, write a class with `probabilities`, `known` and `of_rows`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -33,7 +31,7 @@ class Readout(ABC):
     def probabilities(self, score: Floats) -> Floats:
         """Return the probability of each class, on a last axis; nan where unknown."""
 
-    def of_rows(self, costs: CostTable) -> Readout:  # noqa: ARG002 (for those that depend on the costs)
+    def of_rows(self, costs: CostTable) -> "Readout":  # noqa: ARG002 (for those that depend on the costs)
         """Return what scores mean for rows with these costs."""
         return self
 
@@ -95,7 +93,7 @@ class Ladders(Readout):
     lead: Lead | None = None
     by_row: bool = False
 
-    def of_rows(self, costs: CostTable) -> Ladders:
+    def of_rows(self, costs: CostTable) -> "Ladders":
         """Return the ladders of these rows, if the machine was trained with costs per row."""
         return replace(self, tangents=task_tangents(costs)) if self.by_row else self
 
@@ -156,7 +154,7 @@ class Unknown(Readout):
         return np.full(score.shape, np.nan)
 
 
-def readout_of(machine: Any, n_classes: int) -> Readout:
+def readout_of(machine: Any, n_classes: int) -> "Readout":
     """Return what the scores of a machine around another classifier mean."""
     if n_classes == 2:
         return LogOdds(machine.unit)

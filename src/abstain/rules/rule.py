@@ -1,7 +1,5 @@
 """From scores to decisions: labels, costs, what scores mean (a readout) and how an action is chosen (a decider)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -177,7 +175,7 @@ class Rule:
         own = likely == likely.max(axis=-1, keepdims=True) if isinstance(self.decider, PerRow) else self.named(score)
         return np.asarray(own | (likely >= include))
 
-    def tuned(self, lead: Any) -> Rule:
+    def tuned(self, lead: Any) -> "Rule":
         """Return the rule of several classes with probabilities fitted to held-out scores."""
         decider = self.decider if isinstance(self.decider, PerRow) else Cheapest()
         return replace(self, readout=replace(self.readout, lead=lead), decider=decider)  # type: ignore[type-var]
@@ -187,11 +185,11 @@ class Rule:
         """Whether rows with costs of their own can be decided: scores are probabilities, and costs decide."""
         return self.readout.known and (isinstance(self.decider, PerRow) or self.costs_decide)
 
-    def for_rows(self, row_costs: Any, n: int | None) -> Rule:
+    def for_rows(self, row_costs: Any, n: int | None) -> "Rule":
         """Return the rule that decides n rows, by their own costs if they are given."""
         return self if row_costs is None else self.of_rows(row_table(row_costs, self.labels, self.costs, n))
 
-    def of_rows(self, costs: CostTable) -> Rule:
+    def of_rows(self, costs: CostTable) -> "Rule":
         """Return the rule that decides rows with these costs, in the order of its scores.
 
         ::
@@ -216,7 +214,7 @@ class Rule:
 
 def bayes_rule(
     costs: CostTable | None, labels: Labels, loss: MarginLoss | None = None, *, by_row: bool = False
-) -> Rule:
+) -> "Rule":
     """Return the rule of a machine trained for these costs.
 
     Parameters

@@ -4,8 +4,6 @@ All tasks and folds of one width share its kernel matrix. A weight of 0 holds a 
 classes; it is scored like the others.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -132,7 +130,7 @@ class HeldOut:
         self.met[gamma, fold, Cs] += np.asarray(status) == Status.OPTIMAL.value
         self.ended[gamma, fold, Cs] += np.asarray(status) != Status.TIME_LIMIT.value
 
-    def joined(self, other: HeldOut) -> HeldOut:
+    def joined(self, other: "HeldOut") -> "HeldOut":
         """Add the fits of another search of the same rows, which tried other pairs."""
         for name in ("total", "won", "tried", "met", "ended"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -173,7 +171,7 @@ class KernelFits:
         *,
         line: Line | None = None,
         beaten: Beaten | None = None,
-    ) -> HeldOut:
+    ) -> "HeldOut":
         """Fit the tasks on each fold of some of the rows, or of all if None, and return held-out scores.
 
         Cs must ascend: each fit of a task and fold starts from the previous one. `tried`, of shape (gammas, folds, Cs),
@@ -222,7 +220,7 @@ class KernelFits:
 class _Part:
     """The fits of one native call; those of a task, gamma and fold are one after the other."""
 
-    def __init__(self, found: HeldOut, beaten: Beaten | None) -> None:
+    def __init__(self, found: "HeldOut", beaten: Beaten | None) -> None:
         self.found, self.beaten = found, beaten
         self.Cs = np.empty(0, dtype=np.intp)  # where those of all fits are
         self.left: list[tuple[slice, int, int, int, NDArray[np.intp]]] = []  # to be added

@@ -4,8 +4,6 @@ The machines of a fold and task are a path in ascending C: each fit starts where
 rows out by a weight of 0, so that the rows are never copied.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -84,7 +82,7 @@ class LinearFits:
         return found
 
     def _path(
-        self, problem: LinearProblem, Cs: NDArray[np.float64], counted: _Counted
+        self, problem: LinearProblem, Cs: NDArray[np.float64], counted: "_Counted"
     ) -> list[tuple[NDArray[np.float64], Status]]:
         found: list[tuple[Point, Status]] = []
         start: Start | None = None

@@ -1,7 +1,5 @@
 """The training rows of FR02's machine as features, and the fitted value of a solution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ class EmbeddedTraining:
     order: NDArray[np.intp]
     labels: Labels
     kernel: Kernel | Callable[..., Any]
-    factor: KernelFeatures | None
+    factor: "KernelFeatures | None"
     problem: EmbeddedProblem
 
     @classmethod
@@ -164,7 +162,7 @@ class KernelFeatures:
 
 def kernel_features(
     column: Callable[[int], NDArray[np.float64]], diagonal: NDArray[np.float64], max_rank: int
-) -> KernelFeatures:
+) -> "KernelFeatures":
     """Factor a Gram matrix with at most `max_rank` pivots, from its diagonal and a function for its columns.
 
     Parameters
@@ -202,7 +200,7 @@ def column_of(kernel: Kernel, X: Any) -> Callable[[int], NDArray[np.float64]]:
     return lambda i: kernel(X, X[i : i + 1])[:, 0]
 
 
-def _factor(kernel: Any, X: Matrix, max_rank: int) -> KernelFeatures:
+def _factor(kernel: Any, X: Matrix, max_rank: int) -> "KernelFeatures":
     """Features of the kernel on the rows X, from its full Gram matrix if that is small or given."""
     computed = isinstance(kernel, Kernel) and kernel.name != "precomputed"
     if computed and X.shape[0] > WHOLE:

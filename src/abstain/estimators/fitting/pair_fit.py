@@ -1,7 +1,5 @@
 """Fit and certify the machines of several classes: small problems together in a few calls, the others one by one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +59,7 @@ class Fits:
     linear: tuple[LinearMachine, ...] = ()
 
     @classmethod
-    def of(cls, each: Sequence[FittedMachine]) -> Fits:
+    def of(cls, each: Sequence[FittedMachine]) -> "Fits":
         """Join machines that were fitted one by one."""
         support, coef = (np.concatenate([getattr(fit, name) for fit in each]) for name in ("support", "coef"))
         starts = np.cumsum([0, *(len(fit.coef) for fit in each)])
@@ -75,7 +73,7 @@ class Fits:
         return FittedMachine(self.support[own], self.coef[own], float(self.bias[at]), None, self.proofs[at])
 
 
-def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
+def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> "Fits":
     """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 0."""
     began = time.monotonic()
     order = np.argsort(code, kind="stable")  # by class, so that the rows of a pair lie in two pieces of memory
@@ -110,7 +108,7 @@ def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> Fits:
     return Fits.of([fit for fit in found if fit is not None])
 
 
-def fitted_classes(solver: Any, posed: Sequence[Posed]) -> Fits:
+def fitted_classes(solver: Any, posed: Sequence[Posed]) -> "Fits":
     """Fit the machine of each class against the rest, all problems over the same rows."""
     began, shared = time.monotonic(), posed[0]
     problems = [one.problem for one in posed]
@@ -156,7 +154,7 @@ def _worth_sharing(shared: Posed, lengths: Sequence[int]) -> bool:
     return bool(lengths) and sum(lengths) <= most * len(lengths)
 
 
-def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> tuple[Fits, dict[int, DualSolution]]:
+def _together(solver: SMO, parts: Parts, kept: NDArray[np.intp]) -> "tuple[Fits, dict[int, DualSolution]]":
     """Solve parts in one call and certify them by sums in float64 that are computed apart from the solver.
 
     Where anything but the optimum was found, or where rounding may matter, the solution is returned too: such a part

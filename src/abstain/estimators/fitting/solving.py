@@ -1,7 +1,5 @@
 """One dual problem, solved until a certificate proves the solution."""
 
-from __future__ import annotations
-
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -50,7 +48,7 @@ class Solved:
     certificate: Certificate
 
     @classmethod
-    def of(cls, posed: Posed, solution: DualSolution, n_jobs: int | None, tol: float) -> Solved:
+    def of(cls, posed: Posed, solution: DualSolution, n_jobs: int | None, tol: float) -> "Solved":
         """Certify a solution by the scores that its machine predicts, not by the solver's own numbers.
 
         The solver makes its kernel values in single precision, so one scoring pass in double precision replaces its
@@ -86,7 +84,7 @@ class Solved:
         machine: KernelMachine,
         expansion: NDArray[np.float64],
         hidden: float | None,
-    ) -> Solved:
+    ) -> "Solved":
         """Certify a machine by its sums on the training rows, with what rounding may hide of the gap.
 
         None is what rounding in float64 may hide.
@@ -122,7 +120,7 @@ class FittedMachine:
     proof: Proof
 
     @classmethod
-    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
+    def of(cls, kept: NDArray[np.intp], found: "Solved", tol: float) -> "FittedMachine":
         """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
         machine = found.machine
         return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
@@ -146,7 +144,7 @@ def _trusted_sums(
     return (solution.expansion, hidden) if (apart <= 10.0 * error[sample]).all() else None
 
 
-def solved(solver: Any, posed: Posed, start: NDArray[np.float64] | None, first: DualSolution | None = None) -> Solved:
+def solved(solver: Any, posed: Posed, start: NDArray[np.float64] | None, first: DualSolution | None = None) -> "Solved":
     """Solve until the certificate proves an optimum to the solver's tolerance.
 
     A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.

@@ -5,8 +5,6 @@ gives float64, NaN where a cell is missing, dates as days since 1970-01-01; any 
 None where one is missing. Of numbers the extremes are kept, of categories their counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +126,7 @@ class CellTable:
     rows: int
 
     @classmethod
-    def of(cls, X: Any) -> CellTable | None:
+    def of(cls, X: Any) -> "CellTable | None":
         """Make it of any table; None for sparse matrices, lazy arrays, and what does not have two axes."""
         if sparse.issparse(X) or hasattr(X, "__dask_graph__"):
             return None

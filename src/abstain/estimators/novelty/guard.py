@@ -7,8 +7,6 @@
 If x and the m calibration rows are exchangeable, and the detector has seen neither, P(p(x) <= rate) <= rate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,7 +67,7 @@ class Guard:
     n: int
 
     @classmethod
-    def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
+    def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> "Guard":
         """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
         scores = _levelled(np.sort(_unusual(detector, rows))) if number_of_rows(rows) else np.empty(0)
         if len(scores) and np.isposinf(scores).all():

@@ -5,8 +5,6 @@ without the calibration rows. Its decisions on these rows, by the final rule, ar
 it has not seen, as far as a fit on fewer rows shows them.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -65,7 +63,7 @@ class GuardRows:
     @classmethod
     def drawn(
         cls, y: NDArray[Any], present: NDArray[np.intp], groups: Groups | None, size: int, state: Any
-    ) -> GuardRows:
+    ) -> "GuardRows":
         """Draw about `size` calibration rows among the rows `present`, whole groups if there are groups.
 
         They are drawn whatever their class, so that they are exchangeable with new rows.
@@ -134,7 +132,7 @@ class Table:
         """Return some of the rows and their labels."""
         return some_rows(self.X, at), some_rows(self.y, at)
 
-    def taken(self, at: NDArray[np.intp]) -> Table:
+    def taken(self, at: NDArray[np.intp]) -> "Table":
         """Return a table of some of the rows."""
         return Table(*self.rows(at), {name: some_rows(value, at) for name, value in self.parameters.items()})
 
@@ -189,7 +187,7 @@ def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
     return made
 
 
-def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> Any:
+def decisions_on_unseen(now: Guarded, table: "Table", rows: "GuardRows", *, refitted: bool) -> Any:
     """Count the decisions on calibration rows by the classifier, or by a witness if it was fitted on them too.
 
     None if there are no such rows, if the witness cannot be fitted, such as a search that needs more rows, or if it
@@ -214,7 +212,7 @@ def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted
     return counts if refitted and np.prod(np.shape(table.X)) <= KEPT else counts()
 
 
-def _by_witness(now: Guarded, learned: Table, unseen: Table) -> Any:
+def _by_witness(now: Guarded, learned: "Table", unseen: "Table") -> Any:
     plain = unsearched(now.estimator)
     taken = {name: value for name, value in learned.parameters.items() if _takes(plain, name)}
     with warnings.catch_warnings():

@@ -1,7 +1,5 @@
 """NoveltyDetector: how unusual a row is, by the relations between its columns and by its distance from other rows."""
 
-from __future__ import annotations
-
 import math
 from copy import copy
 from dataclasses import dataclass
@@ -55,7 +53,7 @@ class Columns:
     spread: Array
 
     @classmethod
-    def learnt(cls, X: Array, origin: Array | None) -> tuple[Columns, Array]:
+    def learnt(cls, X: Array, origin: Array | None) -> "tuple[Columns, Array]":
         """Learn from training rows, and return their z; no column has a logarithm if the origin is None."""
         n, d = X.shape
         above = X - origin if origin is not None else np.zeros((n, d))
@@ -107,14 +105,14 @@ class FittedDetector:
         The size of each part that one in five held-out rows exceeds, and the mean logarithm of how far they do.
     """
 
-    columns: Columns
+    columns: "Columns"
     residuals: Array
     one_class: OneClassSVM
     units: Array
     excess: Array
 
     @classmethod
-    def of(cls, X: Array, origin: Array | None) -> FittedDetector:
+    def of(cls, X: Array, origin: Array | None) -> "FittedDetector":
         """Fit to rows; the units come from the sizes that each row has if it alone is left out."""
         columns, z = Columns.learnt(X, origin)
         clipped = z.clip(-FAR, FAR)

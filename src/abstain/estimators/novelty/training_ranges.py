@@ -3,8 +3,6 @@
 Of numbers the smallest and the largest, of categories how often each occurred, of both how many cells were missing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -58,7 +56,7 @@ class OutsideColumn:
     known: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> OutsideColumn:
+    def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> "OutsideColumn":
         """Count the cells of a column; no category is unseen if training had more than are kept."""
         if isinstance(seen, SeenNumbers):
             numbers, texts = seen.read(cells)
@@ -72,14 +70,14 @@ class OutsideColumn:
         known = tuple(counts.pop(text, 0) for text in seen.counts)
         return cls(seen, len(cells), missing, unseen=Counter() if seen.rest else counts, known=known)
 
-    def __add__(self, other: OutsideColumn) -> OutsideColumn:
+    def __add__(self, other: "OutsideColumn") -> "OutsideColumn":
         """The counts of both."""
         counts = ("rows", "missing", "below", "above", "unseen", "hidden")
         summed: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in counts}
         summed |= {"smallest": min(self.smallest, other.smallest), "largest": max(self.largest, other.largest)}
         return replace(self, known=tuple(map(add, self.known, other.known)), **summed).trimmed()
 
-    def trimmed(self) -> OutsideColumn:
+    def trimmed(self) -> "OutsideColumn":
         """Count all but the most frequent of the unseen categories together, if there are many."""
         if len(self.unseen) <= KEPT:
             return self
@@ -170,14 +168,14 @@ class Outside:
     """
 
     rows: int
-    columns: tuple[OutsideColumn, ...]
+    columns: "tuple[OutsideColumn, ...]"
 
-    def __add__(self, other: Outside) -> Outside:
+    def __add__(self, other: "Outside") -> "Outside":
         """The counts of both batches."""
         columns = (one + two for one, two in zip(self.columns, other.columns, strict=True))
         return Outside(self.rows + other.rows, tuple(columns))
 
-    def __radd__(self, other: int) -> Outside:
+    def __radd__(self, other: int) -> "Outside":
         """The start of a sum."""
         return self if other == 0 else NotImplemented
 
@@ -185,7 +183,7 @@ class Outside:
         return any(column.count for column in self.columns)
 
     @property
-    def found(self) -> list[OutsideColumn]:
+    def found(self) -> "list[OutsideColumn]":
         """The columns with values outside, largest counts first."""
         return sorted(filter(lambda column: column.count, self.columns), key=lambda column: -column.count)
 
@@ -273,7 +271,7 @@ class SeenColumns:
                 return column
         raise KeyError(name)
 
-    def outside(self, X: Any) -> Outside:
+    def outside(self, X: Any) -> "Outside":
         """Count the values of other rows, and those that did not occur in training; batches can be summed."""
         table = CellTable.of(X)
         if table is None:

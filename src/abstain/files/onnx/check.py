@@ -1,7 +1,5 @@
 """The inputs of a graph, examples of them, and the comparison of a graph with Python on them, run by onnxruntime."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +41,7 @@ class Inputs:
     guarded: bool = False  # whether the graph has the outputs of a guard
 
     @classmethod
-    def of(cls, pipeline: Pipeline, *, guarded: bool = False) -> Inputs:
+    def of(cls, pipeline: Pipeline, *, guarded: bool = False) -> "Inputs":
         """The inputs of a fitted Pipeline: one per column if columns are chosen by name or one is text, else one."""
         first = active_steps(pipeline)[0]
         if type(first) is Pipeline:
@@ -136,7 +134,7 @@ def _categories(step: Any, known: NDArray[Any], rows: int, rng: np.random.Genera
     return picked if known.dtype.kind in "OU" else picked.astype(np.float64)
 
 
-def compare(model: onnx.ModelProto, estimator: Any) -> None:
+def compare(model: "onnx.ModelProto", estimator: Any) -> None:
     """Raise an error if the graph's scores or labels differ from Python's; without onnxruntime, do nothing."""
     try:
         import onnxruntime
@@ -173,7 +171,7 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
         raise RuntimeError(f"{what}: {found}; no graph is returned.")
 
 
-def _read(chain: Chain, rows: Any) -> Any:
+def _read(chain: "Chain", rows: Any) -> Any:
     """The rows as the guard reads them."""
     for step in chain.before:
         rows = step.transform(rows) if hasattr(step, "transform") else rows
@@ -218,7 +216,7 @@ def _sizes(scoring: Scoring | AverageScoring, X: NDArray[np.float64]) -> NDArray
     return np.where(flips, np.inf, sizes.sum(axis=1))
 
 
-def _rows(chain: Chain) -> tuple[Any, dict[str, Any]]:
+def _rows(chain: "Chain") -> tuple[Any, dict[str, Any]]:
     """Rows like the training rows, as Python reads them and as the graph does; behind a guard some far from them."""
     guarded = chain.guard is not None
     if chain.pipeline is not None:

@@ -18,8 +18,6 @@ Scores that differ by rounding count as equal (`Guard.levels`): a calibration ro
 Python, whichever way its score is rounded.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from abstain.files.onnx.graph import Value
 
 
-def decision_nodes(rule: Rule, score: Value, withheld: Value | None = None) -> tuple[Value, Value, str]:
+def decision_nodes(rule: Rule, score: "Value", withheld: "Value | None" = None) -> "tuple[Value, Value, str]":
     """Return the labels and the rejects of scores in a graph, and the type of the labels.
 
     Rows that are `withheld`, because they are novel or Python would refuse them, are rejected, whatever their score.
@@ -81,7 +79,7 @@ def _names(rule: Rule) -> list[Any]:
     return names
 
 
-def _by_cuts(rule: Any, score: Value) -> Value:
+def _by_cuts(rule: Any, score: "Value") -> "Value":
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
     levels = rule.decider.levels
     level: Any = np.int64(0)
@@ -90,7 +88,7 @@ def _by_cuts(rule: Any, score: Value) -> Value:
     return score.graph.apply("Gather", np.array(levels.choices, dtype=np.int64), level)
 
 
-def _by_margins(rule: Any, score: Value) -> Value:
+def _by_margins(rule: Any, score: "Value") -> "Value":
     """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
     above = score - rule.decider.cuts
     passed, table = above > 0.0, rule.costs.unitless
@@ -101,7 +99,7 @@ def _by_margins(rule: Any, score: Value) -> Value:
     return none.where(np.int64(len(table)), above.first("ArgMax"))
 
 
-def _by_confidence(rule: Any, score: Value) -> Value:
+def _by_confidence(rule: Any, score: "Value") -> "Value":
     """The class of the highest score if its confidence, the lead or the score itself, exceeds the cut of this class."""
     cuts, by = rule.decider.cuts, rule.decider.by
     score = score.apply("Round") if by == "votes" else score
@@ -112,7 +110,7 @@ def _by_confidence(rule: Any, score: Value) -> Value:
     return (confidence.column() <= place.of(cuts)).where(np.int64(len(cuts)), place)
 
 
-def _cheapest(rule: Any, score: Value) -> Value:
+def _cheapest(rule: Any, score: "Value") -> "Value":
     """The action of least sum_j P_j cost[j, action], ties to the answers, then to the first: `CostTable.cheapest`."""
     costs = rule.costs
     order = np.argsort(costs.rejecting, kind="stable")
@@ -122,7 +120,7 @@ def _cheapest(rule: Any, score: Value) -> Value:
     return unknown.where(np.int64(at_worst), expected.first("ArgMin").of(order))
 
 
-def _by_sets(rule: Any, score: Value) -> Value:
+def _by_sets(rule: Any, score: "Value") -> "Value":
     """The only class whose lead over the best of the others is at least its cut; several or none are a reject."""
     cuts = rule.decider.cuts
     top, others = top_of(score, len(cuts))
@@ -168,7 +166,7 @@ def detector_scoring(guard: Guard) -> Scoring:
     return replace(found, biases=np.zeros(1))
 
 
-def guard_nodes(guard: Guard, table: Table) -> tuple[Value, Value]:
+def guard_nodes(guard: Guard, table: Table) -> "tuple[Value, Value]":
     """Return the p-value of each row, and whether it is novel."""
     scoring = detector_scoring(guard)
     before, last = split(guard.detector)
@@ -187,7 +185,7 @@ def guard_nodes(guard: Guard, table: Table) -> tuple[Value, Value]:
     return p_value, p_value <= guard.rate
 
 
-def _unusual(now: FittedDetector, scoring: Scoring, X: Value) -> Value:
+def _unusual(now: FittedDetector, scoring: Scoring, X: "Value") -> "Value":
     """Return what `FittedDetector.unusual` does."""
     columns = now.columns
     logged = columns.floor > 0.0
@@ -206,7 +204,7 @@ def _unusual(now: FittedDetector, scoring: Scoring, X: Value) -> Value:
     return v.at_most(0.0).apply("Exp") + v.at_least(0.0)
 
 
-def _count_below(scores: Any, values: Value) -> Value:
+def _count_below(scores: Any, values: "Value") -> "Value":
     """The number of the increasing `scores` below each value, by halving: no matrix of rows and scores is made."""
     depth = len(scores).bit_length()
     padded = values.graph.constant(np.append(scores, np.full(2**depth - len(scores), np.inf)))

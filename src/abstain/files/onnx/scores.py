@@ -1,7 +1,5 @@
 """The scores of a machine, or of an average, as ONNX nodes: one column for two classes, else one per class or pair."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import reduce
@@ -92,7 +90,7 @@ class Scoring:
         values = self.kernel(X, self.vectors) if self.centre is None else X - self.centre
         return np.asarray(values @ self.coef.T + self.biases)
 
-    def score(self, X: Value) -> Value:
+    def score(self, X: "Value") -> "Value":
         """Return the score of each row in a graph, as `decision_function` has it."""
         # products with a matrix even of one column: onnxruntime rejects a vector if the other matrix has no rows
         if self.centre is not None:
@@ -113,20 +111,20 @@ def dense(matrix: Any) -> NDArray[np.float64]:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def pair(score: Value) -> tuple[Value, Value]:
+def pair(score: "Value") -> "tuple[Value, Value]":
     """Return the probabilities 1 minus 1 / (1 + exp(-score)), and this, rounding included."""
     second = 1.0 / ((-score).apply("Exp") + 1.0)  # not Sigmoid: 1 minus a rounded number where the score is negative
     return 1.0 - second, second
 
 
-def log_odds(first: Value, second: Value) -> Value:
+def log_odds(first: "Value", second: "Value") -> "Value":
     """Return what `log_odds` makes of the probabilities of two classes."""
     p, q = second.at_least(TINY), first.at_least(TINY)
     odds = (p.at_least(q) / p.at_most(q)).apply("Log")
     return (p > q).where(odds, 0.0 - odds)
 
 
-def _ovr_values(each: Value, n_classes: int) -> Value:
+def _ovr_values(each: "Value", n_classes: int) -> "Value":
     """Return the values of `SVC` from the scores of the pairs, as in `ovr_values`.
 
     ::
@@ -144,21 +142,21 @@ def _ovr_values(each: Value, n_classes: int) -> Value:
     return votes + total / ((abs(total) + 1.0) * 3.0)
 
 
-def _inner(X: Value, vectors: Any, kernel: Kernel) -> Value:
+def _inner(X: "Value", vectors: Any, kernel: Kernel) -> "Value":
     """Gamma x's + coef0 for every row x and vector s; gamma s first, as x's may overflow where the whole does not."""
     return X.apply("Gemm", vectors * float(kernel.gamma), transB=1) + float(kernel.coef0)
 
 
-def _poly(X: Value, vectors: Any, kernel: Kernel) -> Value:
+def _poly(X: "Value", vectors: Any, kernel: Kernel) -> "Value":
     return _inner(X, vectors, kernel).apply("Pow", float(kernel.degree))
 
 
-def _sigmoid(X: Value, vectors: Any, kernel: Kernel) -> Value:
+def _sigmoid(X: "Value", vectors: Any, kernel: Kernel) -> "Value":
     inner = _inner(X, vectors, kernel)  # the sign of infinity may be that of a part of the sum
     return inner.apply("IsInf").where(np.nan, inner.apply("Tanh"))
 
 
-def _rbf(X: Value, vectors: Any, kernel: Kernel) -> Value:
+def _rbf(X: "Value", vectors: Any, kernel: Kernel) -> "Value":
     """exp(2 z's - |z|^2 - |s|^2) with z = sqrt(gamma) (x - centre): the squares would cancel far from the centre.
 
     Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32.
@@ -172,7 +170,7 @@ def _rbf(X: Value, vectors: Any, kernel: Kernel) -> Value:
     return squares.equals(np.inf).where(-np.inf, exponent).at_most(0.0).apply("Exp")
 
 
-def _laplacian(X: Value, vectors: Any, kernel: Kernel) -> Value:
+def _laplacian(X: "Value", vectors: Any, kernel: Kernel) -> "Value":
     """exp(-gamma sum |x_k - s_k|); a power of two near gamma first, so that neither tiny nor huge data overflow."""
     unit = 2.0 ** max(-1000, min(math.frexp(kernel.gamma)[1], 1000))
     return ((X * unit).distances(vectors * unit) * (-kernel.gamma / unit)).apply("Exp")
@@ -196,7 +194,7 @@ class AverageScoring:
     is_probability = True
 
     @classmethod
-    def of(cls, average: MachineAverage) -> Self:
+    def of(cls, average: "MachineAverage") -> Self:
         """Read a fitted average; an error for machines without a graph."""
         found, several = [], len(average.classes_) > 2
         for one in average.estimators_:
@@ -215,7 +213,7 @@ class AverageScoring:
         """The number of columns of X."""
         return self.parts[0][0].n_features
 
-    def score(self, X: Value) -> Value:
+    def score(self, X: "Value") -> "Value":
         """Return the score of each row in a graph."""
         share, scores = 1.0 / len(self.parts), [(scoring.score(X), readout) for scoring, readout in self.parts]
         if isinstance(self.parts[0][1], LogOdds):
@@ -243,7 +241,7 @@ def _steepness(readout: Any) -> float:
     return 2.0 * len(low) * float((rise[apart > 0.0] / apart[apart > 0.0]).max(initial=1.0))
 
 
-def probability_nodes(readout: Any, score: Value) -> Value:
+def probability_nodes(readout: Any, score: "Value") -> "Value":
     """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
     if isinstance(readout, Softmax):
         return score.apply("Softmax", axis=-1)
@@ -260,12 +258,12 @@ def probability_nodes(readout: Any, score: Value) -> Value:
     return (total < 1.0).where(own + share, scaled)
 
 
-def where(test: Value, then: Any, otherwise: Any) -> Value:
+def where(test: "Value", then: Any, otherwise: Any) -> "Value":
     """Choose between two, for readouts that calculate with arrays or with values of a graph."""
     return test.where(then, otherwise)
 
 
-def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
+def _corrected(lead: Lead, heights: "Value", n_classes: int) -> "Value":
     """As `Lead`: a softmax, in which the log-odds of the likeliest class against the rest are corrected."""
     power = heights * lead.scale
     top, others = top_of(power, n_classes)
@@ -278,7 +276,7 @@ def _corrected(lead: Lead, heights: Value, n_classes: int) -> Value:
     return top.where(odds.apply("Sigmoid"), behind)
 
 
-def top_of(values: Value, n_classes: int) -> tuple[Value, Value]:
+def top_of(values: "Value", n_classes: int) -> "tuple[Value, Value]":
     """Where the first largest value of each row is, and the values with -inf there."""
     at = values.apply("ArgMax", axis=-1, keepdims=1)
     top = values.graph.apply("Equal", np.arange(n_classes), at)

@@ -1,7 +1,5 @@
 """The graph of a Pipeline's transformers: numbers in float64, text in columns of its own, "" for a missing text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -33,7 +31,7 @@ PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
 class Column:
     """One column of the table, shape (rows, 1); a missing text is `fill` if an imputer came before."""
 
-    value: Value
+    value: "Value"
     kind: str = NUMBER
     fill: str | None = None
 
@@ -42,10 +40,10 @@ class Column:
 class Table:
     """What a step reads: a matrix of numbers, or columns one by one, with None where nothing reads the column."""
 
-    matrix: Value | None = None
+    matrix: "Value | None" = None
     columns: tuple[Column | None, ...] = ()
 
-    def numbers(self) -> Value:
+    def numbers(self) -> "Value":
         """The table as one matrix of numbers; an error if a column is text."""
         if self.matrix is not None:
             return self.matrix
@@ -53,7 +51,7 @@ class Table:
             raise no_graph("uses a column of text as numbers", "; encode it first")
         return _joined([one.value for one in self.columns if one is not None])
 
-    def at(self, indices: list[int]) -> Table:
+    def at(self, indices: list[int]) -> "Table":
         """The columns at these indices."""
         if self.matrix is None:
             return Table(columns=tuple(self.columns[at] for at in indices))
@@ -66,11 +64,11 @@ class Table:
         return [Column(self.matrix.columns([at])) for at in range(count)]
 
 
-def _joined(parts: list[Value]) -> Value:
+def _joined(parts: "list[Value]") -> "Value":
     return parts[0].beside(*parts[1:])
 
 
-def through(steps: Iterable[Any], table: Table) -> Table:
+def through(steps: Iterable[Any], table: "Table") -> "Table":
     """Add transformers to the graph, one after the other."""
     for step in steps:
         if type(step) is Pipeline:
@@ -111,7 +109,7 @@ def _wide(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _scaler(step: Any, table: Table) -> Table:
+def _scaler(step: Any, table: "Table") -> "Table":
     """(x - centre) / scale, or x scale + least, and then clipped to the range."""
     X, ends = table.numbers(), getattr(step, "feature_range", (-1.0, 1.0))
     if hasattr(step, "min_"):
@@ -123,7 +121,7 @@ def _scaler(step: Any, table: Table) -> Table:
     return Table(X.apply("Clip", *map(_wide, ends)) if getattr(step, "clip", False) else X)
 
 
-def _normalizer(step: Any, table: Table) -> Table:
+def _normalizer(step: Any, table: "Table") -> "Table":
     """Compute x / |x|; as in scikit-learn, a norm of nearly 0 counts as 1."""
     X = table.numbers()
     if step.norm == "l2":
@@ -133,7 +131,7 @@ def _normalizer(step: Any, table: Table) -> Table:
     return Table(X / (norm < 10.0 * np.finfo(np.float64).eps).where(1.0, norm))
 
 
-def _imputer(step: Any, table: Table) -> Table:
+def _imputer(step: Any, table: "Table") -> "Table":
     if any(one is not None and one.kind == TEXT for one in table.columns):
         return _text_imputer(step, table)
     X, missing = table.numbers(), step.missing_values
@@ -148,7 +146,7 @@ def _imputer(step: Any, table: Table) -> Table:
     return Table(X)
 
 
-def _text_imputer(step: Any, table: Table) -> Table:
+def _text_imputer(step: Any, table: "Table") -> "Table":
     missing, made = step.missing_values, []
     if step.add_indicator or (not step.keep_empty_features and is_nan(step.statistics_).any()):
         what = "has a SimpleImputer for text with add_indicator=True or with columns that are always missing"
@@ -173,7 +171,7 @@ def _check_plain(step: Any) -> None:
             raise no_graph(f"has {type(step).__name__}({name}={value!r})", f"; {way_out}")
 
 
-def _same(column: Column, categories: list[Any]) -> Value:
+def _same(column: Column, categories: list[Any]) -> "Value":
     """Whether each row is each category, shape (rows, categories)."""
     text = column.value
     if column.kind == NUMBER:
@@ -190,7 +188,7 @@ def _same(column: Column, categories: list[Any]) -> Value:
     return text.equals(_text([[one if isinstance(one, str) else "" for one in categories]]))
 
 
-def _encoder(step: Any, table: Table) -> Table:
+def _encoder(step: Any, table: "Table") -> "Table":
     """The columns of each encoded one; a row with an unknown category is refused if Python refuses it."""
     _check_plain(step)
     encoded, made = _hot if hasattr(step, "sparse_output") else _code, []
@@ -205,14 +203,14 @@ def _encoder(step: Any, table: Table) -> Table:
     return Table(_joined(made))
 
 
-def _hot(step: Any, same: Value, unknown: Value, categories: list[Any]) -> list[Value]:
+def _hot(step: Any, same: "Value", unknown: "Value", categories: list[Any]) -> "list[Value]":
     """A column for each category, 1 where the row is that category."""
     del unknown
     flags, kept = same.cast(NUMBER), list(range(drops(step.drop, len(categories)), len(categories)))
     return [flags.columns(kept) if len(kept) < len(categories) else flags] if kept else []
 
 
-def _code(step: Any, same: Value, unknown: Value, categories: list[Any]) -> list[Value]:
+def _code(step: Any, same: "Value", unknown: "Value", categories: list[Any]) -> "list[Value]":
     """The number of each row's category: the sum over all categories of its number where the row is that category."""
     codes = np.arange(len(categories), dtype=np.float64)
     codes[[one != one for one in categories]] = step.encoded_missing_value  # noqa: PLR0124 (NaN)
@@ -221,7 +219,7 @@ def _code(step: Any, same: Value, unknown: Value, categories: list[Any]) -> list
     return [unknown.where(float(step.unknown_value), code) if chosen else code]
 
 
-_GRAPHS: dict[str, Callable[[Any, Table], Table]] = {
+_GRAPHS: "dict[str, Callable[[Any, Table], Table]]" = {
     **dict.fromkeys(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"), _scaler),
     "Normalizer": _normalizer,
     "SimpleImputer": _imputer,

@@ -3,8 +3,6 @@
 The ``ai.onnx.ml`` operators for support vector machines compute in float32, which changes decisions near a threshold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from abstain.files.onnx.graph import Graph, Value
 
 
-def to_onnx(estimator: Any) -> onnx.ModelProto:
+def to_onnx(estimator: Any) -> "onnx.ModelProto":
     """Write a fitted estimator as an ONNX model with outputs "label", "score" and "rejected", one entry per row.
 
     A NoveltyRejector has two more outputs, "novel" and "p_value"; novel rows are rejected, whatever their score.
@@ -133,7 +131,7 @@ class Chain:
     scoring: Scoring | AverageScoring
 
     @classmethod
-    def of(cls, estimator: Any) -> Chain:
+    def of(cls, estimator: Any) -> "Chain":
         """Take an estimator apart; an error if it has no graph."""
         before, decider = split(estimator)
         if type(decider) is not NoveltyRejector:
@@ -154,7 +152,7 @@ class Chain:
         return Pipeline([(f"{at}", step) for at, step in enumerate([*steps, self.decider])]) if steps else None
 
 
-def _refusing(score: Value, *, several: bool) -> tuple[Value, Value]:
+def _refusing(score: "Value", *, several: bool) -> "tuple[Value, Value]":
     """Return the scores, NaN where Python raises an error, and whether it does for each row."""
     score.graph.refuse_unless_finite(score if several else score.apply("Unsqueeze", np.array([1])))
     refused = score.graph.refused()
@@ -162,7 +160,7 @@ def _refusing(score: Value, *, several: bool) -> tuple[Value, Value]:
     return (refused if several else flat).where(np.nan, score), flat
 
 
-def _inputs(graph: Graph, chain: Chain) -> Table:
+def _inputs(graph: "Graph", chain: "Chain") -> Table:
     """The inputs of the graph: one matrix, or columns one by one. The steps of Pipelines refuse infinite numbers."""
     if chain.pipeline is None:
         return Table(graph.input("X", NUMBER, chain.scoring.n_features, "rows"))

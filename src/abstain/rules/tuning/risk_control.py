@@ -18,8 +18,6 @@ or more and a level of at most the shares of the starts up to there, or a later 
 alone.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -95,7 +93,7 @@ class _Sequence:
     decided: NDArray[np.int64]  # the same groups by decision, which needs no labels
 
     @classmethod
-    def of(cls, rows: AnsweredRows, order: tuple[int, ...] = (), above: float = -math.inf) -> _Sequence:
+    def of(cls, rows: AnsweredRows, order: tuple[int, ...] = (), above: float = -math.inf) -> "_Sequence":
         """A step accepts all rows beyond one of the confidences, which is above a value; the last accepts every row.
 
         The rows are one group, or one for each of the classes in `order`.
@@ -175,7 +173,7 @@ def certify(
     return cuts, ErrorBound(max_error.named, confidence, n, accepted, errors)
 
 
-def _certified(sequence: _Sequence, ceilings: Ceilings, level: float, asked: str) -> tuple[float, Any, Any]:
+def _certified(sequence: "_Sequence", ceilings: Ceilings, level: float, asked: str) -> tuple[float, Any, Any]:
     """The last cut that is certified, the rows accepted and the errors among them; otherwise an error."""
     each = np.atleast_1d(np.asarray(ceilings, dtype=np.float64))
     step = _last_passed(sequence.p_values(each), _starts(sequence, each, level))
@@ -191,7 +189,7 @@ def rows_without_error(max_error: float, level: float) -> int:
     return math.ceil(math.log(level) / math.log1p(-max_error) * (1 - 1e-12))
 
 
-def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> dict[int, float]:
+def _starts(sequence: "_Sequence", ceilings: NDArray[np.float64], level: float) -> dict[int, float]:
     """The steps with their own share of the level, chosen from counts that do not depend on labels."""
     for parts in (STARTS, 1):
         first = _first(sequence, ceilings, level / parts)
@@ -203,7 +201,7 @@ def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) ->
     return {}
 
 
-def _first(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> int | None:
+def _first(sequence: "_Sequence", ceilings: NDArray[np.float64], level: float) -> int | None:
     """Number of rows accepted by the first test: the fewest that can be certified at this level without errors."""
     spare = SPARE if len(ceilings) > 1 else 1.0
     needed = [math.ceil(spare * rows_without_error(c, level)) for c in ceilings]
@@ -223,7 +221,7 @@ def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None
     return last
 
 
-def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> str:
+def _too_few(sequence: "_Sequence", ceilings: NDArray[np.float64], level: float, asked: str) -> str:
     """Why nothing was certified, and how many rows are needed, if the error of any tenths of them is low enough."""
     ways = "raise max_error, or lower confidence."
     if _first(sequence, ceilings, level) is None:
@@ -249,7 +247,7 @@ def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, a
     return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} such rows are needed. Use more rows, {ways}"
 
 
-def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.float64], level: float) -> float:
+def _rows_it_would_take(sequence: "_Sequence", step: int, ceilings: NDArray[np.float64], level: float) -> float:
     """Number of calibration rows with which a step would pass its test at the same error rate."""
     n, k, e = len(sequence), sequence.accepted[step], sequence.errors[step]
     if (e >= ceilings * k).any():

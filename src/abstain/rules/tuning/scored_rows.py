@@ -1,7 +1,5 @@
 """Rows with scores and classes, on which cuts are placed, the bands that separate them, and shares by class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +51,7 @@ class AnsweredRows:
         """Where the answer is wrong."""
         return self.answer != self.truth
 
-    def answered(self, k: int) -> AnsweredRows:
+    def answered(self, k: int) -> "AnsweredRows":
         """Return the rows with one answer."""
         own = self.answer == k
         return AnsweredRows(self.answer[own], self.truth[own], self.confidence[own], self.weight[own], self.n_classes)
@@ -98,7 +96,7 @@ class ScoredRows:
         order = order[w[order] > 0]
         return cls(s[order], y[order], w[order], cut, flaw)
 
-    def answered(self, by: Confidence = "lead") -> AnsweredRows:
+    def answered(self, by: Confidence = "lead") -> "AnsweredRows":
         """Return the rows with their answer and its confidence.
 
         Of two classes the answer is the side of the cut, and the confidence the distance from it; of more it is the
