@@ -41,9 +41,14 @@ def alike(printed, shown):
     return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
 
 
+# which rows are drawn depends on every byte of the model
+OVER_CAPACITY = re.compile(r"error over capacity .*\n|\d+ of \d+ audited\s+answers\s+among[^%]*%[^%]*%[^%]*%\.")
+
+
 def alike_but_for_numbers(printed, shown):
-    """The same with any numbers, and lines broken anywhere."""
-    return alike(*(" ".join(re.sub(r"\d[\d.]*", "0", text).split()) for text in (printed, shown)))
+    """The same with any numbers, lines broken anywhere, and rows over capacity among the audited ones or not."""
+    plain = (" ".join(re.sub(r"\d[\d.]*", "0", OVER_CAPACITY.sub("", text)).split()) for text in (printed, shown))
+    return alike(*plain)
 
 
 @pytest.mark.long
