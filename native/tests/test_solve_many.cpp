@@ -266,9 +266,7 @@ void check_rounds() {
     Folds folds(c, {rbf(0.5), rbf(0.1)}, {1, 10, 100});
     const Answers whole = run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2);
     for (std::size_t t = 0; t < 6; ++t) folds.tasks[t].round = t % 3 * 1'000'000'000'000;
-    Durations durations(18);
-    ThreadPool pool(2);
-    Watch watch;
+    Durations durations(18); ThreadPool pool(2); Watch watch;
     std::size_t calls = 0;
     const Answers some = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, durations,
                                     [&](const Answers& answers, Wanted& wanted) {
